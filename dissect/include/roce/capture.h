@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Capture input and output: the library's only I/O. One reader interface serves files, pipes and
+ * live interfaces. */
+#ifndef ROCE_CAPTURE_H
+#define ROCE_CAPTURE_H
+
+#include <roce/err.h>
+#include <roce/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct roce_reader;
+
+#define ROCE_ERRTEXT_LEN 256
+
+/* What is known of one interface (pcapng) or of the file as a whole (pcap). */
+struct roce_iface {
+    uint32_t linktype;
+    uint32_t snaplen;  /* 0: no limit known */
+    char name[64];     /* pcapng if_name, "" without */
+    uint64_t received; /* packets the capturer saw and dropped, as pcapng statistics blocks or the
+                          kernel tell; */
+    uint64_t dropped;  /* 0 until told */
+    bool has_stats;    /* received and dropped have been told */
+    bool nanosecond;   /* time stamps finer than 1 us */
+};
+
+struct roce_reader_opts {
+    bool follow; /* at the end of a growing regular file wait for more (until roce_reader_break)
+                    instead of ending */
+};
+
+/* roce_reader_open opens |path| ("-": standard input): pcap, pcapng, either of them inside gzip or
+ * zstd. |opts| may be NULL. Returns NULL on failure, with a negative enum roce_err in |*err| and in
+ * |text| (ROCE_ERRTEXT_LEN bytes) what went wrong, without program or file name: "is a directory",
+ * "Permission denied", "empty file", "not a capture file (begins with 7f 45 4c 46)". */
+struct roce_reader *roce_reader_open(const char *path, const struct roce_reader_opts *opts,
+                                     int *err, char text[ROCE_ERRTEXT_LEN]);
+
+/* roce_reader_next fetches up to |max| frames. Returns how many (> 0), 0 at a clean end, or a
+ * negative error: ROCE_ERR_TRUNCATED when the file is cut short inside a record, ROCE_ERR_FORMAT
+ * when it holds what no capture file holds, ROCE_ERR_IO. Frames before the fault are handed out
+ * first. The frames stay valid until the next call on this reader. After an error or the end every
+ * further call returns the same. */
+int roce_reader_next(struct roce_reader *reader, struct roce_frame *frames, int max);
+
+/* roce_reader_text explains the error that roce_reader_next returned, "" when there was none; owned
+ * by the reader. */
+const char *roce_reader_text(const struct roce_reader *reader);
+
+/* roce_reader_iface returns interface |index| as known so far, or NULL; it may move at the next
+ * roce_reader_next. */
+const struct roce_iface *roce_reader_iface(const struct roce_reader *reader, uint32_t index);
+uint32_t roce_reader_iface_count(const struct roce_reader *reader);
+
+/* roce_reader_dropped returns the sum of all interfaces' dropped. */
+uint64_t roce_reader_dropped(const struct roce_reader *reader);
+
+/* roce_reader_progress tells bytes of the input file consumed and its size; size is 0 when unknown
+ * (pipe). */
+void roce_reader_progress(const struct roce_reader *reader, uint64_t *consumed, uint64_t *size);
+
+/* roce_reader_break makes a waiting or later roce_reader_next return 0. Safe in a signal handler.
+ */
+void roce_reader_break(struct roce_reader *reader);
+
+/* roce_reader_del closes everything; NULL is accepted. */
+void roce_reader_del(struct roce_reader *reader);
+
+struct roce_writer;
+
+enum roce_file_format { ROCE_FILE_PCAP, ROCE_FILE_PCAPNG };
+
+/* roce_file_format_by_name returns ROCE_FILE_PCAPNG for names that end in ".pcapng" or ".ntar",
+ * else ROCE_FILE_PCAP. */
+enum roce_file_format roce_file_format_by_name(const char *path);
+
+/* roce_writer_open creates |path| ("-": standard output) with nanosecond time stamps. A pcap file
+ * takes one link type, |linktype|; a pcapng file starts with that one and takes more as they come.
+ * |snaplen| 0 stands for 262144. Returns NULL on failure, as roce_reader_open. */
+struct roce_writer *roce_writer_open(const char *path, enum roce_file_format format,
+                                     uint32_t linktype, uint32_t snaplen, int *err,
+                                     char text[ROCE_ERRTEXT_LEN]);
+
+/* roce_writer_write appends |frame|, cut to the snap length. Returns 0, ROCE_ERR_IO, or
+ * ROCE_ERR_UNSUPPORTED when a pcap file is given a second link type. */
+int roce_writer_write(struct roce_writer *writer, const struct roce_frame *frame);
+
+/* roce_writer_flush pushes buffered bytes to the file. roce_writer_close flushes, closes and frees;
+ * NULL is accepted. Both return 0 or ROCE_ERR_IO (errno tells why). */
+int roce_writer_flush(struct roce_writer *writer);
+int roce_writer_close(struct roce_writer *writer);
+
+struct roce_bpf;
+
+/* roce_bpf_compile compiles a tcpdump expression for |linktype|. Returns NULL on failure with
+ * libpcap's words in |text|. */
+struct roce_bpf *roce_bpf_compile(const char *expression, uint32_t linktype,
+                                  char text[ROCE_ERRTEXT_LEN]);
+bool roce_bpf_match(const struct roce_bpf *bpf, const struct roce_frame *frame);
+void roce_bpf_del(struct roce_bpf *bpf);
+
+/* ROCE_BPF_ROCE keeps RoCEv1, RoCEv2, the encapsulations that may carry them and MAC control
+ * frames, with and without a VLAN tag: the --roce-filter of the programs. */
+extern const char ROCE_BPF_ROCE[];
+
+#ifdef __cplusplus
+}
+#endif
+#endif
