@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The -Y language: an expression over the fields of field.h, compiled once, run over every packet.
- */
+ *
+ *   expression   or of and of not; && || ! are the same; parentheses
+ *   FIELD        the packet has it; a bool field: and it is true; "reth": it has some reth.* field
+ *   FIELD OP V   OP is == != < <= > >= or eq ne lt le gt ge
+ *   FIELD in {V, V..V}     one of them; FIELD not in {...}: it has the field, and it is none of
+ * them FIELD contains V       texts and words, by part V            12, 0x1f, 0.64, true, a word
+ * (cnp, ce), "quoted text", 10.0.0.1, 10.0.0.0/8, fe80::1, fe80::/10, 01:80:c2:00:00:01
+ *
+ * A comparison, != too, is false when the packet does not have the field; "not (psn == 5)" is true
+ * then. Where a field has several values (lists; host, va and the like, which stand for several
+ * fields) a comparison holds when one of them fits, and != when none is equal. PSNs compare as
+ * plain numbers. Upper and lower case are the same in words and texts. opcode also takes a number,
+ * a name without its service (send_only) and a family (send, write, ack: the words of op). An IPv6
+ * prefix shorter than 96 bits does not fit IPv4 addresses. */
 #ifndef ROCE_FILTER_H
 #define ROCE_FILTER_H
 
