@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Option parser and --help. */
+#include "common/options.h"
+#include "common/msg.h"
+#include "common/units.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HELP_COLUMN = 26, LINE_WIDTH = 80 };
+
+/* How the user spelled the option, for messages: "-c" or "--count". */
+struct spelling {
+    char text[64];
+};
+
+static struct spelling spell(const struct opt *opt, bool as_long)
+{
+    struct spelling s;
+    if (as_long)
+        (void)snprintf(s.text, sizeof(s.text), "--%s", opt->name);
+    else
+        (void)snprintf(s.text, sizeof(s.text), "-%c", opt->letter);
+    return s;
+}
+
+/* Position of |word| among the words of |list| ("a|b|c"), or -1. */
+static int choice_index(const char *list, const char *word)
+{
+    const size_t len = strlen(word);
+    for (int i = 0;; i++) {
+        const size_t n = strcspn(list, "|");
+        if (n == len && memcmp(list, word, n) == 0)
+            return i;
+        if (list[n] == '\0')
+            return -1;
+        list += n + 1;
+    }
+}
+
+static int parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *value)
+{
+    if (text[0] < '0' || text[0] > '9')
+        return -1;
+    char *end;
+    errno = 0;
+    const unsigned long long n = strtoull(text, &end, 10);
+    if (errno != 0 || *end != '\0' || n < min || n > max)
+        return -1;
+    *value = n;
+    return 0;
+}
+
+static int bad_value(struct spelling how, const char *value, const char *wanted)
+{
+    msg_print("%s: '%s' is not %s", how.text, value, wanted);
+    return OPT_EXIT_USAGE;
+}
+
+static int add_port(struct opt_ports *ports, struct spelling how, const char *value)
+{
+    uint64_t n;
+    if (parse_number(value, 1, 65535, &n) != 0)
+        return bad_value(how, value, "a UDP port; give a number from 1 to 65535");
+    if (ports->n == OPT_PORTS_MAX) {
+        msg_print("%s: at most %d ports; leave one out", how.text, (int)OPT_PORTS_MAX);
+        return OPT_EXIT_USAGE;
+    }
+    ports->port[ports->n++] = (uint16_t)n;
+    return 0;
+}
+
+/* Stores |value| (NULL for options without an argument). Returns 0 or an OPT_EXIT code. */
+static int apply(const struct opt_program *program, const struct opt *opt, struct spelling how,
+                 const char *value, char *target)
+{
+    void *at = target + opt->offset;
+    uint64_t n;
+    switch (opt->kind) {
+    case OPT_FLAG:
+        *(bool *)at = true;
+        return 0;
+    case OPT_TALLY:
+        (*(unsigned *)at)++;
+        return 0;
+    case OPT_TEXT:
+        *(const char **)at = value;
+        return 0;
+    case OPT_COUNT:
+        if (parse_number(value, 1, INT64_MAX, &n) != 0)
+            return bad_value(how, value, "a count; give a number from 1 on");
+        *(uint64_t *)at = n;
+        return 0;
+    case OPT_SIZE:
+        if (parse_number(value, 0, INT32_MAX, &n) != 0)
+            return bad_value(how, value, "a size in bytes; give a number (0: no limit)");
+        *(uint32_t *)at = (uint32_t)n;
+        return 0;
+    case OPT_CHOICE: {
+        const int i = choice_index(opt->arg, value);
+        if (i < 0) {
+            msg_print("%s: '%s' is none of %s", how.text, value, opt->arg);
+            return OPT_EXIT_USAGE;
+        }
+        *(int *)at = i;
+        return 0;
+    }
+    case OPT_SPEED:
+        if (units_parse_speed(value, at) != 0)
+            return bad_value(how, value, "a link speed; give a number with its unit, as 100G");
+        return 0;
+    case OPT_PORTS:
+        return add_port(at, how, value);
+    case OPT_HELP:
+        opt_help(program);
+        return OPT_EXIT_DONE;
+    case OPT_VERSION:
+        (void)printf("%s " ROCEKIT_VERSION "\n", program->name);
+        return OPT_EXIT_DONE;
+    }
+    return OPT_EXIT_USAGE;
+}
+
+static int missing_argument(const struct opt_program *program, const struct opt *opt,
+                            struct spelling how)
+{
+    msg_print("option %s needs an argument, %s; see %s --help", how.text, opt->arg, program->name);
+    return OPT_EXIT_USAGE;
+}
+
+/* |word| is "--name" or "--name=value"; |next| is the word behind it or NULL. |*used_next| tells
+ * whether that was its argument. */
+static int parse_long(const struct opt_program *program, const char *word, const char *next,
+                      bool *used_next, void *target)
+{
+    const char *name = word + 2;
+    const size_t len = strcspn(name, "=");
+    const char *value = name[len] == '=' ? name + len + 1 : NULL;
+    for (size_t i = 0; i < program->count; i++) {
+        const struct opt *opt = &program->table[i];
+        if (opt->name == NULL || strlen(opt->name) != len || memcmp(opt->name, name, len) != 0)
+            continue;
+        const struct spelling how = spell(opt, true);
+        if (opt->arg == NULL && value != NULL) {
+            msg_print("option %s takes no argument; leave '=%s' away", how.text, value);
+            return OPT_EXIT_USAGE;
+        }
+        if (opt->arg != NULL && value == NULL) {
+            if (next == NULL)
+                return missing_argument(program, opt, how);
+            value = next;
+            *used_next = true;
+        }
+        return apply(program, opt, how, value, target);
+    }
+    msg_print("unknown option --%.*s; see %s --help", (int)len, name, program->name);
+    return OPT_EXIT_USAGE;
+}
+
+/* |word| is "-abc", options bundled, or "-cVALUE". */
+static int parse_short(const struct opt_program *program, const char *word, const char *next,
+                       bool *used_next, void *target)
+{
+    for (const char *c = word + 1; *c != '\0'; c++) {
+        const struct opt *opt = NULL;
+        for (size_t i = 0; i < program->count && opt == NULL; i++)
+            if (program->table[i].letter == *c)
+                opt = &program->table[i];
+        if (opt == NULL) {
+            msg_print("unknown option -%c; see %s --help", *c, program->name);
+            return OPT_EXIT_USAGE;
+        }
+        const struct spelling how = spell(opt, false);
+        const char *value = NULL;
+        if (opt->arg != NULL) {
+            value = c[1] != '\0' ? c + 1 : next;
+            if (value == NULL)
+                return missing_argument(program, opt, how);
+            *used_next = c[1] == '\0';
+        }
+        const int rc = apply(program, opt, how, value, target);
+        if (rc != 0 || opt->arg != NULL)
+            return rc;
+    }
+    return 0;
+}
+
+int opt_parse(const struct opt_program *program, int argc, char **argv, void *target)
+{
+    int words = 0;
+    bool options_over = false;
+    for (int i = 1; i < argc; i++) {
+        char *word = argv[i];
+        if (options_over || word[0] != '-' || word[1] == '\0') {
+            argv[1 + words++] = word;
+            continue;
+        }
+        if (strcmp(word, "--") == 0) {
+            options_over = true;
+            continue;
+        }
+        const char *next = i + 1 < argc ? argv[i + 1] : NULL;
+        bool used_next = false;
+        const int rc = word[1] == '-' ? parse_long(program, word, next, &used_next, target)
+                                      : parse_short(program, word, next, &used_next, target);
+        if (rc != 0)
+            return rc;
+        i += used_next;
+    }
+    return words;
+}
+
+/* Prints |text| from column |column| on, broken at spaces, indented in further lines. */
+static void print_wrapped(const char *text, int column)
+{
+    int at = column;
+    while (*text != '\0') {
+        const int len = (int)strcspn(text, " ");
+        if (at > column && at + 1 + len >= LINE_WIDTH) {
+            (void)printf("\n%*s", column, "");
+            at = column;
+        }
+        at += printf("%s%.*s", at > column ? " " : "", len, text);
+        text += len;
+        while (*text == ' ')
+            text++;
+    }
+    (void)putchar('\n');
+}
+
+void opt_help(const struct opt_program *program)
+{
+    (void)printf("usage: %s\n%s\n\n", program->synopsis, program->summary);
+    for (size_t i = 0; i < program->count; i++) {
+        const struct opt *opt = &program->table[i];
+        int at = opt->letter != 0 ? printf("  -%c", opt->letter) : printf("    ");
+        if (opt->name != NULL)
+            at += printf("%s--%s", opt->letter != 0 ? ", " : "  ", opt->name);
+        if (opt->arg != NULL)
+            at += printf("%s%s", opt->name != NULL ? "=" : " ", opt->arg);
+        if (at + 2 > HELP_COLUMN) {
+            (void)putchar('\n');
+            at = 0;
+        }
+        (void)printf("%*s", HELP_COLUMN - at, "");
+        print_wrapped(opt->help, HELP_COLUMN);
+    }
+    (void)fputs(program->footer, stdout);
+}
+
+int opt_input(const struct common_opts *common, char **words, int n, const char **file, char *bpf,
+              size_t room)
+{
+    int i = 0;
+    *file = common->read;
+    if (*file == NULL && n > 0)
+        *file = words[i++];
+    assert(room > 0);
+    size_t used = 0;
+    bpf[0] = '\0';
+    for (bool first = true; i < n; i++, first = false) {
+        const int len = snprintf(bpf + used, room - used, "%s%s", first ? "" : " ", words[i]);
+        if (len < 0 || (size_t)len >= room - used)
+            return -1;
+        used += (size_t)len;
+    }
+    return 0;
+}

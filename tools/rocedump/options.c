@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The option table of rocedump and what options mean together. */
+#include "rocedump/options.h"
+#include "common/msg.h"
+
+#include <string.h>
+
+static const struct opt table[] = {
+#define OPTION(letter, name, arg, kind, member, help) \
+    {letter, name, arg, OPT_##kind, offsetof(struct dump_opts, member), help},
+#define COMMON(letter, name, arg, kind, member, help) \
+    {letter, name, arg, OPT_##kind, offsetof(struct dump_opts, common.member), help},
+#include "rocedump/options.def"
+#include "common/common.def"
+#undef OPTION
+#undef COMMON
+};
+
+static const struct opt_program program = {
+    .name = "rocedump",
+    .synopsis = "rocedump [OPTION]... [-r] FILE [BPF EXPRESSION]",
+    .summary = "Print the RoCE packets and pause frames of a capture, one line a packet.",
+    .footer = "\nThe words behind FILE are a tcpdump expression, run before decoding; -Y filters\n"
+              "decoded packets. Exit status: 0 done, 1 input or output failed, 2 wrong usage.\n"
+              "More in rocedump(1).\n",
+    .table = table,
+    .count = sizeof(table) / sizeof(table[0]),
+};
+
+/* One way of printing at a time: two of them cannot share standard output. */
+static int choose_mode(struct dump_opts *opts)
+{
+    const struct {
+        bool given;
+        enum dump_mode mode;
+        const char *name;
+    } ways[] = {
+        {opts->common.write != NULL, MODE_WRITE, "-w"},
+        {opts->details, MODE_DETAILS, "-V"},
+        {opts->common.json, MODE_JSON, "--json"},
+        {opts->common.ndjson, MODE_NDJSON, "--ndjson"},
+        {opts->csv, MODE_CSV, "--csv"},
+    };
+    const char *chosen = NULL;
+    opts->mode = opts->fields != NULL ? MODE_TABS : MODE_LINES;
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        if (!ways[i].given)
+            continue;
+        if (chosen != NULL) {
+            msg_print("%s and %s exclude each other; leave one out", chosen, ways[i].name);
+            return OPT_EXIT_USAGE;
+        }
+        chosen = ways[i].name;
+        opts->mode = ways[i].mode;
+    }
+    if (opts->fields != NULL && (opts->mode == MODE_DETAILS || opts->mode == MODE_WRITE)) {
+        msg_print("--fields and %s exclude each other; leave one out", chosen);
+        return OPT_EXIT_USAGE;
+    }
+    if (opts->hex && opts->mode != MODE_LINES && opts->mode != MODE_DETAILS) {
+        msg_print("-x and %s exclude each other; leave one out",
+                  chosen != NULL ? chosen : "--fields");
+        return OPT_EXIT_USAGE;
+    }
+    return 0;
+}
+
+int dump_opts_parse(struct dump_opts *opts, int argc, char **argv)
+{
+    *opts = (struct dump_opts){0};
+    const int words = opt_parse(&program, argc, argv, opts);
+    if (words < 0)
+        return words;
+    if (opts->times > 5) {
+        msg_print("-t: at most five of them; see rocedump --help");
+        return OPT_EXIT_USAGE;
+    }
+    if (choose_mode(opts) != 0)
+        return OPT_EXIT_USAGE;
+    if (opt_input(&opts->common, argv + 1, words, &opts->file, opts->bpf, sizeof(opts->bpf)) != 0) {
+        msg_print("the BPF expression is longer than %zu bytes; shorten it", sizeof(opts->bpf) - 1);
+        return OPT_EXIT_USAGE;
+    }
+    if (opts->file == NULL && !opts->list_fields && opts->check_filter == NULL) {
+        msg_print("no input; name a capture file, or - for standard input (see rocedump --help)");
+        return OPT_EXIT_USAGE;
+    }
+    return 0;
+}

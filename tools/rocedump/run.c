@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The pipeline. */
+#include "rocedump/run.h"
+#include "common/colour.h"
+#include "common/msg.h"
+#include "common/out.h"
+#include "common/progress.h"
+#include "rocedump/details.h"
+#include "rocedump/hex.h"
+#include "rocedump/line.h"
+#include "rocedump/proto.h"
+#include "rocedump/records.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BATCH = 64 };
+
+struct run {
+    const struct dump_opts *opts;
+    struct selection *selection;
+    const struct columns *columns;
+    struct roce_decode_opts decode;
+    struct roce_reader *reader;
+    struct roce_writer *writer;
+    struct out out;
+    struct line_printer line;
+    struct records records;
+    struct progress progress;
+    struct census census;
+    uint64_t read;     /* frames handed out by the reader */
+    uint64_t shown;    /* printed or written */
+    uint64_t icrc[3];  /* by enum roce_icrc_status */
+    uint64_t fault[4]; /* RoCE frames by enum roce_status */
+    bool check_icrc, use_view, live_output;
+    int status;
+};
+
+/* What a signal handler may touch. */
+static struct roce_reader *volatile reading;
+static volatile sig_atomic_t interrupted, asked;
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+    if (reading != NULL)
+        roce_reader_break(reading);
+}
+
+static void on_ask(int signal_number)
+{
+    (void)signal_number;
+    asked = 1;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_flags = SA_RESTART};
+    (void)sigemptyset(&action.sa_mask);
+    action.sa_handler = on_interrupt;
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = on_ask;
+    (void)sigaction(SIGUSR1, &action, NULL);
+}
+
+static const char *input_name(const struct run *run)
+{
+    return strcmp(run->opts->file, "-") == 0 ? "standard input" : run->opts->file;
+}
+
+/* What helps against a file that cannot be read. */
+static const char *hint(int err)
+{
+    switch (err) {
+    case ROCE_ERR_FORMAT:
+        return "rocedump reads pcap and pcapng, also inside gzip or zstd";
+    case ROCE_ERR_EMPTY:
+        return "a capture has at least a file header; was the capture stopped properly?";
+    case ROCE_ERR_TRUNCATED:
+        return "copy the whole file";
+    case ROCE_ERR_UNSUPPORTED:
+        return "convert it with editcap -F pcapng";
+    default:
+        return "check the name and the permissions";
+    }
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && S_ISREG(sa.st_mode) &&
+           sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+static int open_input(struct run *run)
+{
+    int err;
+    char text[ROCE_ERRTEXT_LEN];
+    run->reader = roce_reader_open(run->opts->file, NULL, &err, text);
+    if (run->reader == NULL) {
+        msg_file(input_name(run), "%s; %s", text, hint(err));
+        return -1;
+    }
+    reading = run->reader;
+    if (interrupted)
+        roce_reader_break(run->reader);
+    return 0;
+}
+
+static int open_output(struct run *run, uint32_t linktype)
+{
+    const char *path = run->opts->common.write;
+    if (path == NULL)
+        return 0;
+    if (same_file(path, run->opts->file)) {
+        msg_file(path, "is the capture that is read; choose another name for -w");
+        return -1;
+    }
+    int err;
+    char text[ROCE_ERRTEXT_LEN];
+    run->writer = roce_writer_open(path, roce_file_format_by_name(path), linktype,
+                                   run->opts->common.snaplen, &err, text);
+    if (run->writer == NULL) {
+        msg_file(path, "%s; choose another place for -w", text);
+        return -1;
+    }
+    return 0;
+}
+
+static void write_frame(struct run *run, const struct roce_frame *frame)
+{
+    const int rc = roce_writer_write(run->writer, frame);
+    if (rc == 0) {
+        run->shown++;
+        return;
+    }
+    if (rc == ROCE_ERR_UNSUPPORTED)
+        msg_file(run->opts->common.write,
+                 "a pcap file holds one link type, and frame %" PRIu64
+                 " has another; use a name ending in .pcapng",
+                 frame->number);
+    else
+        msg_file(run->opts->common.write, "%s; what was written so far may be cut short",
+                 strerror(errno));
+    run->status = EXIT_IO;
+}
+
+static bool has_nanoseconds(const struct run *run, const struct roce_frame *frame)
+{
+    const struct roce_iface *iface = roce_reader_iface(run->reader, frame->iface);
+    return iface != NULL && iface->nanosecond;
+}
+
+static void print_frame(struct run *run, const struct roce_view *view)
+{
+    run->shown++;
+    switch (run->opts->mode) {
+    case MODE_LINES:
+        line_print(&run->line, view, has_nanoseconds(run, view->frame));
+        break;
+    case MODE_DETAILS:
+        details_print(&run->line, run->columns, view, has_nanoseconds(run, view->frame));
+        break;
+    case MODE_TABS:
+    case MODE_CSV:
+    case MODE_JSON:
+    case MODE_NDJSON:
+        records_packet(&run->records, view);
+        break;
+    case MODE_WRITE:
+        break;
+    }
+    if (run->opts->hex)
+        hex_print(&run->out, view->frame);
+}
+
+static void count_frame(struct run *run, const struct roce_frame *frame,
+                        const struct roce_packet *pkt, const struct roce_icrc *icrc)
+{
+    census_add(&run->census, frame, pkt);
+    if (pkt->kind == ROCE_KIND_OTHER)
+        return;
+    run->fault[pkt->status]++;
+    if (roce_packet_is_roce(pkt))
+        run->icrc[icrc->status]++;
+}
+
+/* One frame all the way. */
+static void handle(struct run *run, struct roce_frame *frame)
+{
+    static const struct roce_icrc not_asked = {.status = ROCE_ICRC_UNCHECKED,
+                                               .reason = ROCE_ICRC_NOT_ASKED};
+    char text[ROCE_ERRTEXT_LEN];
+    const int passes = selection_bpf(run->selection, frame, text);
+    if (passes < 0) {
+        msg_print("BPF expression: %s; see pcap-filter(7)", text);
+        run->status = EXIT_USAGE;
+    }
+    if (passes <= 0)
+        return;
+    const uint32_t snaplen = run->opts->common.snaplen;
+    if (run->writer == NULL && snaplen != 0 && frame->caplen > snaplen)
+        frame->caplen = snaplen;
+
+    struct roce_packet pkt;
+    struct roce_icrc checked;
+    const struct roce_icrc *icrc = &not_asked;
+    roce_packet_decode(frame, &run->decode, &pkt);
+    if (run->check_icrc && roce_packet_is_roce(&pkt)) {
+        roce_icrc_check(frame, &pkt, &checked);
+        icrc = &checked;
+    }
+    count_frame(run, frame, &pkt, icrc);
+    if (run->writer == NULL && pkt.kind == ROCE_KIND_OTHER && !run->opts->all)
+        return;
+
+    struct roce_view view;
+    if (run->use_view || (pkt.has & ROCE_HAS_MAD) != 0) {
+        roce_view_init(&view, frame, &pkt, icrc);
+    } else {
+        view.frame = frame;
+        view.pkt = &pkt;
+        view.icrc = icrc;
+        view.verdict = NULL;
+        view.has_mad = view.has_cm = false;
+    }
+    view.link_speed_bps = run->opts->common.link_speed_bps;
+    if (run->selection->filter != NULL && !roce_filter_match(run->selection->filter, &view))
+        return;
+    if (run->writer != NULL)
+        write_frame(run, frame);
+    else
+        print_frame(run, &view);
+}
+
+static bool finished(const struct run *run)
+{
+    return interrupted || run->status != EXIT_DONE || !out_ok(&run->out) ||
+           (run->opts->common.count != 0 && run->shown >= run->opts->common.count);
+}
+
+static void answer_ask(struct run *run)
+{
+    asked = 0;
+    msg_print("%" PRIu64 " packets read, %" PRIu64 " %s, %" PRIu64 " dropped by the capturer",
+              run->read, run->shown, run->writer != NULL ? "written" : "printed",
+              roce_reader_dropped(run->reader));
+}
+
+static void between_batches(struct run *run, bool drained)
+{
+    uint64_t consumed, size;
+    if (asked)
+        answer_ask(run);
+    roce_reader_progress(run->reader, &consumed, &size);
+    progress_update(&run->progress, consumed, size);
+    /* A reader that had no full batch is waiting for its source: somebody may be waiting for us. */
+    if (run->live_output || (drained && size == 0)) {
+        out_flush(&run->out);
+        if (run->writer != NULL)
+            (void)roce_writer_flush(run->writer);
+    }
+}
+
+/* The link type that decides how the BPF expression is compiled and how -w begins. */
+static uint32_t first_linktype(const struct run *run, const struct roce_frame *frames, int n)
+{
+    const struct roce_iface *iface = roce_reader_iface(run->reader, 0);
+    if (n > 0)
+        return frames[0].linktype;
+    return iface != NULL ? iface->linktype : ROCE_LINK_ETHERNET;
+}
+
+static void read_all(struct run *run)
+{
+    struct roce_frame frames[BATCH];
+    char text[ROCE_ERRTEXT_LEN];
+    int n = roce_reader_next(run->reader, frames, BATCH);
+    const uint32_t linktype = first_linktype(run, frames, n);
+    if (selection_prepare(run->selection, linktype, text) != 0) {
+        msg_print("BPF expression: %s; see pcap-filter(7)", text);
+        run->status = EXIT_USAGE;
+        return;
+    }
+    if (open_output(run, linktype) != 0) {
+        run->status = EXIT_IO;
+        return;
+    }
+    if (run->opts->mode >= MODE_TABS && run->opts->mode <= MODE_NDJSON)
+        records_begin(&run->records, run->opts->mode, run->columns, &run->out);
+    while (n > 0 && !finished(run)) {
+        for (int i = 0; i < n && !finished(run); i++) {
+            run->read++;
+            handle(run, &frames[i]);
+        }
+        between_batches(run, n < BATCH);
+        if (!finished(run))
+            n = roce_reader_next(run->reader, frames, BATCH);
+    }
+    progress_end(&run->progress);
+    if (run->opts->mode >= MODE_TABS && run->opts->mode <= MODE_NDJSON)
+        records_end(&run->records);
+    if (n < 0 && run->status == EXIT_DONE) {
+        run->status = EXIT_IO;
+        out_flush(&run->out);
+        msg_file(input_name(run), "%s; the %" PRIu64 " packets before that were read",
+                 roce_reader_text(run->reader), run->read);
+    }
+}
+
+/* A capture without RoCE says what it holds instead. */
+static void report_nothing(struct run *run)
+{
+    char text[CENSUS_TEXT_MAX];
+    if (run->census.roce > 0 || run->census.pause > 0 || interrupted || run->status == EXIT_USAGE ||
+        (run->opts->all && run->shown > 0))
+        return;
+    census_text(&run->census, text);
+    const bool for_people = run->opts->mode == MODE_LINES || run->opts->mode == MODE_DETAILS;
+    if (!for_people) {
+        msg_print("%s", text);
+        return;
+    }
+    out_str(&run->out, text);
+    if (run->read > run->census.frames) {
+        char left[64];
+        (void)snprintf(left, sizeof(left), " (%" PRIu64 " left out by the BPF expression)",
+                       run->read - run->census.frames);
+        out_str(&run->out, left);
+    }
+    out_str(&run->out, "\n");
+}
+
+static void report_summary(struct run *run)
+{
+    if (run->opts->common.verbose == 0)
+        return;
+    out_flush(&run->out);
+    msg_print("%" PRIu64 " packets, %" PRIu64 " %s: %" PRIu64 " RoCE, %" PRIu64
+              " pause; ICRC %" PRIu64 " ok, %" PRIu64 " bad, %" PRIu64 " unchecked; %" PRIu64
+              " truncated, %" PRIu64 " malformed, %" PRIu64 " unknown; %" PRIu64
+              " dropped by the capturer",
+              run->read, run->shown, run->opts->common.write != NULL ? "written" : "printed",
+              run->census.roce, run->census.pause, run->icrc[ROCE_ICRC_OK],
+              run->icrc[ROCE_ICRC_BAD], run->icrc[ROCE_ICRC_UNCHECKED],
+              run->fault[ROCE_STATUS_TRUNCATED], run->fault[ROCE_STATUS_MALFORMED],
+              run->fault[ROCE_STATUS_UNKNOWN], roce_reader_dropped(run->reader));
+}
+
+static void close_output(struct run *run)
+{
+    if (run->writer == NULL)
+        return;
+    if (roce_writer_close(run->writer) != 0 && run->status == EXIT_DONE) {
+        msg_file(run->opts->common.write, "%s; the file is not complete", strerror(errno));
+        run->status = EXIT_IO;
+    }
+}
+
+static void init(struct run *run)
+{
+    const struct dump_opts *opts = run->opts;
+    struct time_column time;
+    for (uint8_t i = 0; i < opts->common.ports.n && i < ROCE_UDP_PORTS_MAX; i++)
+        run->decode.udp_ports[run->decode.n_udp_ports++] = opts->common.ports.port[i];
+    run->decode.rd = opts->common.rd;
+    run->use_view =
+        (opts->mode != MODE_LINES && opts->mode != MODE_WRITE) || run->selection->filter != NULL;
+    run->check_icrc = !opts->common.no_icrc;
+    if (opts->mode == MODE_WRITE && opts->common.verbose == 0)
+        run->check_icrc =
+            run->selection->filter != NULL && roce_filter_needs_icrc(run->selection->filter);
+    time_column_init(&time, opts->times, (enum precision)opts->precision);
+    line_printer_init(&run->line, &run->out, &time, opts->common.quiet,
+                      colour_wanted((enum colour_when)opts->common.colour, STDOUT_FILENO));
+    run->live_output = isatty(STDOUT_FILENO);
+}
+
+int run(const struct dump_opts *opts, struct selection *selection, const struct columns *columns)
+{
+    static struct run state;
+    struct run *run = &state;
+    *run = (struct run){.opts = opts, .selection = selection, .columns = columns};
+    if (out_init(&run->out, STDOUT_FILENO) != 0) {
+        msg_print("out of memory");
+        return EXIT_IO;
+    }
+    init(run);
+    catch_signals();
+    if (open_input(run) != 0) {
+        (void)out_end(&run->out);
+        return EXIT_IO;
+    }
+    uint64_t consumed, size;
+    roce_reader_progress(run->reader, &consumed, &size);
+    progress_init(&run->progress, size);
+    read_all(run);
+    report_nothing(run);
+    report_summary(run);
+    close_output(run);
+    const int error = out_end(&run->out);
+    if (error != 0) {
+        msg_file("standard output", "%s; not everything was printed", strerror(error));
+        run->status = EXIT_IO;
+    }
+    reading = NULL;
+    roce_reader_del(run->reader);
+    return run->status;
+}
