@@ -32,7 +32,8 @@ struct roce_view {
     char encapsulation[ROCE_TUNNEL_MAX * 16]; /* "erspan2+vxlan"; valid with two tunnels or more */
 };
 
-/* roce_view_init fills |view| and decodes MAD and CM message where the packet has them. */
+/* roce_view_init fills |view| and decodes MAD and CM message where the packet has them. |icrc| NULL
+ * stands for "not asked for"; verdict and link speed are left to the caller (NULL and 0 here). */
 void roce_view_init(struct roce_view *view, const struct roce_frame *frame,
                     const struct roce_packet *pkt, const struct roce_icrc *icrc);
 
