@@ -7,13 +7,14 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
+#include <string.h>
 
 #define SPEED_MAX_BPS 1e14
 
 int units_parse_speed(const char *text, uint64_t *bps)
 {
-    static const char *const endings[] = {"", "b", "bps", "b/s", "bit", "bit/s", "bits/s", "be"};
+    /* Case matters here: GB/s would be bytes. */
+    static const char *const endings[] = {"", "b", "bps", "b/s", "bit", "bit/s", "bits/s", "bE"};
     /* strtod alone would take "inf", hexadecimal and signs. */
     if (!isdigit((unsigned char)text[0]) || text[1] == 'x' || text[1] == 'X')
         return -1;
@@ -44,7 +45,7 @@ int units_parse_speed(const char *text, uint64_t *bps)
     if (!(value >= 1 && value <= SPEED_MAX_BPS))
         return -1;
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-        if (strcasecmp(end + 1, endings[i]) == 0) {
+        if (strcmp(end + 1, endings[i]) == 0) {
             *bps = (uint64_t)(value + 0.5);
             return 0;
         }

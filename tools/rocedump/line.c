@@ -89,10 +89,14 @@ static char *put_roce(const struct line_printer *printer, char *out, const struc
         return TEXT(out, " InfiniBand");
     }
     out = put_bth(printer, out, pkt);
-    out = line_headers(out, pkt, printer->colour);
-    if (view->has_mad)
+    /* A MAD between the general service QPs says nothing by its datagram header. */
+    if (view->has_mad) {
         out = line_mad(out, view);
-    return out;
+        if ((pkt->has & ROCE_H_DETH) == 0 ||
+            (pkt->deth.src_qp == ROCE_QPN_GSI && pkt->deth.qkey == ROCE_GSI_QKEY))
+            return out;
+    }
+    return line_headers(out, pkt, printer->colour);
 }
 
 char *line_summary(const struct line_printer *printer, char *out, const struct roce_view *view)

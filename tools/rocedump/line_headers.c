@@ -108,8 +108,6 @@ static char *put_rare(char *out, const struct roce_packet *pkt)
         out = TEXT(out, " SRQ ");
         out = roce_fmt_hex_pad(out, pkt->xrceth.srq, 6);
     }
-    if ((pkt->has & ROCE_H_FETH) != 0)
-        out = put_feth(out, &pkt->feth);
     if ((pkt->has & ROCE_H_ATOMIC) != 0)
         out = put_atomic(out, pkt);
     if ((pkt->has & ROCE_H_ATOMIC_ACK) != 0) {
@@ -144,9 +142,11 @@ char *line_headers(char *out, const struct roce_packet *pkt, bool colour)
     }
     if ((pkt->has & ROCE_H_AETH) != 0)
         out = put_aeth(out, &pkt->aeth, colour);
+    if ((pkt->has & ROCE_H_FETH) != 0)
+        out = put_feth(out, &pkt->feth);
     if ((pkt->has & ROCE_H_RETH) != 0)
         out = put_reth(out, &pkt->reth);
-    const uint32_t rare = ROCE_H_RDETH | ROCE_H_DETH | ROCE_H_XRCETH | ROCE_H_FETH | ROCE_H_ATOMIC |
+    const uint32_t rare = ROCE_H_RDETH | ROCE_H_DETH | ROCE_H_XRCETH | ROCE_H_ATOMIC |
                           ROCE_H_ATOMIC_ACK | ROCE_H_IMM | ROCE_H_IETH;
     if ((pkt->has & rare) != 0)
         out = put_rare(out, pkt);

@@ -150,6 +150,8 @@ void census_text(const struct census *census, char text[CENSUS_TEXT_MAX])
     char *p = text;
     p = TEXT(p, "0 RoCE packets in ");
     p = roce_fmt_uint(p, census->frames);
+    if (census->frames == 0)
+        p = TEXT(p, ": the capture holds no frames");
     bool used[CENSUS_KINDS_MAX] = {false};
     uint64_t left = census->frames - census->roce - census->pause;
     for (int n = 0; n < NAMED_MAX; n++) {

@@ -84,7 +84,7 @@ static const char *hint(int err)
     case ROCE_ERR_EMPTY:
         return "a capture has at least a file header; was the capture stopped properly?";
     case ROCE_ERR_TRUNCATED:
-        return "copy the whole file";
+        return "fetch the file again";
     case ROCE_ERR_UNSUPPORTED:
         return "convert it with editcap -F pcapng";
     default:
@@ -310,7 +310,7 @@ static void read_all(struct run *run)
     if (n < 0 && run->status == EXIT_DONE) {
         run->status = EXIT_IO;
         out_flush(&run->out);
-        msg_file(input_name(run), "%s; the %" PRIu64 " packets before that were read",
+        msg_file(input_name(run), "%s; packets read before: %" PRIu64 "; fetch the file again",
                  roce_reader_text(run->reader), run->read);
     }
 }
