@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Opening an input and choosing how its bytes are read. */
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const uint8_t cap_nothing[1] = {0};
+
+int cap_source_fail(struct cap_source *source, int err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(source->text, sizeof(source->text), format, args);
+    va_end(args);
+    return err;
+}
+
+static void init(struct cap_source *source, enum cap_source_kind kind)
+{
+    memset(source, 0, sizeof(*source));
+    source->kind = kind;
+    source->fd = -1;
+    source->opening = true;
+    source->start = source->pos = source->end = cap_nothing;
+    cap_wake_init(&source->wake);
+}
+
+/* Whether the file can be mapped from |at| on: not when it is compressed, and not files of the
+ * kernel (/proc), whose size is told as 0. */
+static bool can_map(const struct cap_source *source, off_t at)
+{
+    uint8_t magic[CAP_CODEC_MAGIC_LEN];
+    if (!source->regular || source->follow || source->file_size == 0 || at < 0)
+        return false;
+    const ssize_t n = pread(source->fd, magic, sizeof(magic), at);
+    return n >= 0 && cap_codec_detect(magic, (size_t)n) == CAP_CODEC_NONE;
+}
+
+static int start(struct cap_source *source)
+{
+    struct stat st;
+    if (fstat(source->fd, &st) != 0)
+        return cap_source_fail(source, ROCE_ERR_IO, "%s", strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return cap_source_fail(source, ROCE_ERR_IO, "is a directory");
+    source->regular = S_ISREG(st.st_mode);
+    source->follow = source->follow && source->regular;
+    source->file_size = source->regular ? (uint64_t)st.st_size : 0;
+
+    /* Standard input may be a file that someone else has read the beginning of. */
+    const off_t at = source->regular ? lseek(source->fd, 0, SEEK_CUR) : 0;
+    source->file_pos = at > 0 ? (uint64_t)at : 0;
+    if (source->regular)
+        posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    if (!can_map(source, at))
+        return cap_stream_start(source);
+    source->kind = CAP_SOURCE_MAPPED;
+    source->start_offset = source->file_pos;
+    if (cap_mapped_fill(source, 1) >= 0)
+        return 0;
+    /* Some file systems cannot map. */
+    source->text[0] = '\0';
+    source->kind = CAP_SOURCE_STREAM;
+    source->start_offset = 0;
+    return cap_stream_start(source);
+}
+
+int cap_source_open(struct cap_source *source, const char *path, bool follow)
+{
+    const bool standard_input = strcmp(path, "-") == 0;
+    init(source, CAP_SOURCE_STREAM);
+    source->follow = follow;
+    source->fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    source->own_fd = !standard_input;
+    if (source->fd < 0)
+        return cap_source_fail(source, ROCE_ERR_IO, "%s", strerror(errno));
+    return start(source);
+}
+
+int cap_source_fd(struct cap_source *source, int fd, bool follow)
+{
+    init(source, CAP_SOURCE_STREAM);
+    source->follow = follow;
+    source->fd = fd;
+    return start(source);
+}
+
+int cap_source_memory(struct cap_source *source, const uint8_t *data, size_t len)
+{
+    init(source, CAP_SOURCE_MEMORY);
+    source->regular = true;
+    source->file_size = len;
+    source->pos = source->start = data;
+    source->end = data + len;
+    return 0;
+}
+
+void cap_source_close(struct cap_source *source)
+{
+    cap_mapped_close(source);
+    if (source->own_fd && source->fd >= 0)
+        close(source->fd);
+    cap_codec_del(source->codec);
+    free(source->in);
+    free(source->buf);
+    cap_wake_free(&source->wake);
+}
+
+int cap_source_fill(struct cap_source *source, size_t need)
+{
+    if (cap_source_avail(source) >= need)
+        return 1;
+    switch (source->kind) {
+    case CAP_SOURCE_MAPPED:
+        return cap_mapped_fill(source, need);
+    case CAP_SOURCE_STREAM:
+        return cap_stream_fill(source, need);
+    case CAP_SOURCE_MEMORY:
+        break;
+    }
+    return 0;
+}
+
+uint64_t cap_source_consumed(const struct cap_source *source)
+{
+    if (source->codec != NULL)
+        return source->file_pos - source->in_len;
+    if (source->kind == CAP_SOURCE_STREAM)
+        return source->file_pos - cap_source_avail(source);
+    return cap_source_offset(source);
+}
