@@ -36,21 +36,27 @@ static enum literal digits(const char *s, size_t len, unsigned base, uint64_t *u
     return big ? LITERAL_TOO_BIG : LITERAL_OK;
 }
 
+static bool is_negative(const char *s, size_t len)
+{
+    return len > 1 && s[0] == '-' && is_digit(s[1]);
+}
+
 enum literal literal_uint(const char *s, size_t len, uint64_t *u)
 {
     double real;
     if (len > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))
         return digits(s + 2, len - 2, 16, u);
-    if (len > 1 && s[0] == '-' && is_digit(s[1]))
-        return literal_real(s + 1, len - 1, &real) == LITERAL_OK ? LITERAL_NEGATIVE
-                                                                 : LITERAL_INVALID;
-    if (memchr(s, '.', len) != NULL && literal_real(s, len, &real) == LITERAL_OK)
-        return LITERAL_FRACTION;
+    if (is_negative(s, len) || memchr(s, '.', len) != NULL) {
+        const enum literal rc = literal_real(s, len, &real);
+        return rc == LITERAL_OK ? LITERAL_FRACTION : rc;
+    }
     return digits(s, len, 10, u);
 }
 
 enum literal literal_real(const char *s, size_t len, double *r)
 {
+    if (is_negative(s, len))
+        return literal_real(s + 1, len - 1, r) == LITERAL_OK ? LITERAL_NEGATIVE : LITERAL_INVALID;
     const char *point = memchr(s, '.', len);
     if (point == NULL) {
         uint64_t u = 0;
@@ -70,11 +76,9 @@ enum literal literal_real(const char *s, size_t len, double *r)
         if (!is_digit(*c))
             return LITERAL_INVALID;
         mantissa = mantissa * 10 + (uint64_t)(*c - '0');
-        if (mantissa >> 53 != 0)
-            return LITERAL_TOO_BIG;
         if (c > point)
             scale *= 10;
-        if (scale > 1e22)
+        if (mantissa >> 53 != 0 || scale > 1e22)
             return LITERAL_TOO_BIG;
     }
     *r = (double)mantissa / scale;

@@ -33,17 +33,18 @@ static const char *subject_name(const struct parser *p, const struct subject *su
     return out;
 }
 
-/* Quoted text is unescaped into the text pool, behind what is there; the caller keeps it or not. */
+/* Quoted text is unescaped into the text array, behind what is there; the caller keeps it or not.
+ */
 static bool read_quoted(struct parser *p, struct value *value)
 {
     const char quote = p->text[p->pos];
-    struct pool *pool = &p->out->text;
-    const size_t begin = pool->count;
+    struct array *array = &p->out->text;
+    const size_t begin = array->count;
     size_t i = p->pos + 1;
     for (; i < p->len && p->text[i] != quote; i++) {
         if (p->text[i] == '\\' && i + 1 < p->len)
             i++;
-        char *c = pool_push(pool, 1, 1);
+        char *c = array_push(array, 1, 1);
         if (c == NULL)
             return no_memory(p);
         *c = p->text[i];
@@ -51,10 +52,10 @@ static bool read_quoted(struct parser *p, struct value *value)
     value->span = (struct span){p->pos, i + 1 - p->pos};
     if (i == p->len)
         return parse_fail(p, (struct span){p->pos, 1}, "the closing quote is missing");
-    value->len = pool->count - begin;
-    if (pool_push(pool, 1, 1) == NULL)
+    value->len = array->count - begin;
+    if (array_push(array, 1, 1) == NULL)
         return no_memory(p);
-    value->s = (const char *)pool->data + begin;
+    value->s = (const char *)array->data + begin;
     p->pos = i + 1;
     return true;
 }
@@ -138,7 +139,7 @@ static bool empty_range(struct parser *p, struct span from, struct span to)
 
 static struct range *push_range(struct parser *p, struct test *test)
 {
-    struct range *range = pool_push(&p->out->ranges, 1, sizeof(*range));
+    struct range *range = array_push(&p->out->ranges, 1, sizeof(*range));
     if (range == NULL)
         no_memory(p);
     else
@@ -209,9 +210,9 @@ static int by_lo(const void *a, const void *b)
 }
 
 /* Sorts the ranges of a set and joins those that overlap, for the binary search. */
-static void sort_ranges(struct pool *pool, struct test *test)
+static void sort_ranges(struct array *array, struct test *test)
 {
-    struct range *ranges = (struct range *)pool->data + test->first;
+    struct range *ranges = (struct range *)array->data + test->first;
     qsort(ranges, test->count, sizeof(*ranges), by_lo);
     uint32_t n = 0;
     for (uint32_t i = 1; i < test->count; i++) {
@@ -221,7 +222,7 @@ static void sort_ranges(struct pool *pool, struct test *test)
             ranges[n].hi = ranges[i].hi;
     }
     test->count = n + 1;
-    pool->count = test->first + test->count;
+    array->count = test->first + test->count;
 }
 
 static bool read_real(struct parser *p, const struct subject *subject, double *r, struct span *span)
@@ -380,7 +381,7 @@ static bool text_item(struct parser *p, struct test *test)
     if (!read_value(p, &value))
         return false;
     if (p->out->text.count == before) { /* a bare word */
-        char *copy = pool_push(&p->out->text, value.len + 1, 1);
+        char *copy = array_push(&p->out->text, value.len + 1, 1);
         if (copy == NULL)
             return no_memory(p);
         memcpy(copy, value.s, value.len);
@@ -512,7 +513,7 @@ bool parse_operand(struct parser *p, const struct subject *subject, enum compare
     };
     if (kind == TEST_WORD) {
         test->first = (uint32_t)out->words.count;
-        if (pool_push(&out->words, 1, sizeof(struct word_set)) == NULL)
+        if (array_push(&out->words, 1, sizeof(struct word_set)) == NULL)
             return no_memory(p);
     } else if (kind == TEST_TEXT || kind == TEST_CONTAINS) {
         test->first = (uint32_t)out->text.count;

@@ -23,19 +23,20 @@ struct expr {
     struct jumps on[2]; /* to take when it is false, true */
 };
 
-void *pool_push(struct pool *pool, size_t n, size_t size)
+void *array_push(struct array *array, size_t n, size_t size)
 {
-    if (pool->count + n > pool->room) {
-        const size_t room = pool->room * 2 > pool->count + n ? pool->room * 2 : pool->count + n + 8;
-        void *data = realloc(pool->data, room * size);
+    if (array->count + n > array->room) {
+        const size_t room =
+            array->room * 2 > array->count + n ? array->room * 2 : array->count + n + 8;
+        void *data = realloc(array->data, room * size);
         if (data == NULL)
             return NULL;
-        pool->data = data;
-        pool->room = room;
+        array->data = data;
+        array->room = room;
     }
-    void *first = (char *)pool->data + pool->count * size;
+    void *first = (char *)array->data + array->count * size;
     memset(first, 0, n * size);
-    pool->count += n;
+    array->count += n;
     return first;
 }
 
@@ -162,7 +163,7 @@ static bool emit(struct parser *p, const struct roce_field *field, const struct 
                  struct expr *expr)
 {
     const uint32_t index = test_count(p);
-    struct test *test = pool_push(&p->out->tests, 1, sizeof(*test));
+    struct test *test = array_push(&p->out->tests, 1, sizeof(*test));
     if (test == NULL)
         return parse_fail(p, (struct span){p->pos, 1}, "out of memory");
     *test = *model;

@@ -29,7 +29,7 @@ struct test {
     bool (*get)(const struct roce_view *view, struct roce_value *out);
     uint64_t lo, hi;       /* whole numbers, when |count| is 0 */
     uint32_t next[2];      /* [0] when it does not hold, [1] when it holds */
-    uint32_t first, count; /* operands: an index into the pool that |kind| uses */
+    uint32_t first, count; /* operands: an index into the array that |kind| uses */
     uint8_t kind;          /* enum test_kind */
     bool negate;           /* holds when the field is there and does not fit */
 };
@@ -52,21 +52,21 @@ struct word_set {
 };
 
 /* A growing array. */
-struct pool {
+struct array {
     void *data;
     size_t count, room;
 };
 
 struct roce_filter {
-    struct pool tests;  /* struct test */
-    struct pool ranges; /* struct range */
-    struct pool words;  /* struct word_set */
-    struct pool text;   /* char: strings with their NUL */
+    struct array tests;  /* struct test */
+    struct array ranges; /* struct range */
+    struct array words;  /* struct word_set */
+    struct array text;   /* char: strings with their NUL */
     bool needs_icrc, needs_flow;
 };
 
-/* pool_push appends |n| elements of |size| bytes, zeroed; returns the first, or NULL without
+/* array_push appends |n| elements of |size| bytes, zeroed; returns the first, or NULL without
  * memory. Earlier elements may move. */
-void *pool_push(struct pool *pool, size_t n, size_t size);
+void *array_push(struct array *array, size_t n, size_t size);
 
 #endif
