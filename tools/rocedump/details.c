@@ -99,7 +99,7 @@ static char *put_field(char *out, const struct roce_field *field, const struct r
     if (field->type == ROCE_FIELD_BOOL)
         out = value->b ? TEXT(out, "yes") : TEXT(out, "no");
     else
-        out = column_text(out, field, value, true);
+        out = roce_fmt_str(column_text(out, field, value, true), words_unit(field->name));
     char *words = TEXT(out, " (");
     char *end = words_put(words, field->name, view);
     if (end == words)

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rocedump: prints the RoCE packets of a capture. */
 #include "common/msg.h"
-#include "common/out.h"
-#include "common/text.h"
 #include "rocedump/columns.h"
 #include "rocedump/run.h"
 
-#include <roce/fmt.h>
-
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 static const char *type_name(enum roce_field_type type)
 {
@@ -66,10 +60,7 @@ static int check_filter(const char *expression)
 static int prepare(struct selection *selection, struct columns *columns,
                    const struct dump_opts *opts)
 {
-    if (selection_init(selection, opts->bpf, opts->common.roce_filter) != 0) {
-        msg_print("out of memory");
-        return EXIT_IO;
-    }
+    selection_init(selection, opts->bpf, opts->common.roce_filter);
     if (opts->filter != NULL) {
         selection->filter = selection_filter("-Y", opts->filter);
         if (selection->filter == NULL)

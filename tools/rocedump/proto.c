@@ -145,7 +145,7 @@ void census_add(struct census *census, const struct roce_frame *frame,
     census->kind[i].count++;
 }
 
-void census_text(const struct census *census, char text[CENSUS_TEXT_MAX])
+size_t census_text(const struct census *census, char text[CENSUS_TEXT_MAX])
 {
     char *p = text;
     p = TEXT(p, "0 RoCE packets in ");
@@ -175,4 +175,5 @@ void census_text(const struct census *census, char text[CENSUS_TEXT_MAX])
         p = TEXT(p, " of other kinds");
     }
     *p = '\0';
+    return (size_t)(p - text);
 }

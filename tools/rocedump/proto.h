@@ -7,7 +7,7 @@
 
 #define PROTO_NAME_MAX 40
 
-enum { CENSUS_KINDS_MAX = 64, CENSUS_TEXT_MAX = 512 };
+enum { CENSUS_KINDS_MAX = 64, CENSUS_TEXT_MAX = 640 };
 
 struct census {
     uint64_t frames;
@@ -30,7 +30,7 @@ void census_add(struct census *census, const struct roce_frame *frame,
                 const struct roce_packet *pkt);
 
 /* census_text writes "0 RoCE packets in 184: 120 TCP, 40 ARP, 24 other UDP", most frequent first,
- * and a NUL. */
-void census_text(const struct census *census, char text[CENSUS_TEXT_MAX]);
+ * and a NUL; returns the length. */
+size_t census_text(const struct census *census, char text[CENSUS_TEXT_MAX]);
 
 #endif

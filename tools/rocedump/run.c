@@ -38,6 +38,7 @@ struct run {
     uint64_t icrc[3];  /* by enum roce_icrc_status */
     uint64_t fault[4]; /* RoCE frames by enum roce_status */
     bool check_icrc, use_view, live_output;
+    bool started; /* input and output are open */
     int status;
 };
 
@@ -293,6 +294,7 @@ static void read_all(struct run *run)
         run->status = EXIT_IO;
         return;
     }
+    run->started = true;
     if (run->opts->mode >= MODE_TABS && run->opts->mode <= MODE_NDJSON)
         records_begin(&run->records, run->opts->mode, run->columns, &run->out);
     while (n > 0 && !finished(run)) {
@@ -305,6 +307,8 @@ static void read_all(struct run *run)
             n = roce_reader_next(run->reader, frames, BATCH);
     }
     progress_end(&run->progress);
+    if (asked)
+        answer_ask(run);
     if (run->opts->mode >= MODE_TABS && run->opts->mode <= MODE_NDJSON)
         records_end(&run->records);
     if (n < 0 && run->status == EXIT_DONE) {
@@ -319,23 +323,23 @@ static void read_all(struct run *run)
 static void report_nothing(struct run *run)
 {
     char text[CENSUS_TEXT_MAX];
-    if (run->census.roce > 0 || run->census.pause > 0 || interrupted || run->status == EXIT_USAGE ||
-        (run->opts->all && run->shown > 0))
+    if (!run->started || run->census.roce > 0 || run->census.pause > 0 || interrupted ||
+        run->status == EXIT_USAGE || (run->opts->all && run->shown > 0))
         return;
-    census_text(&run->census, text);
-    const bool for_people = run->opts->mode == MODE_LINES || run->opts->mode == MODE_DETAILS;
-    if (!for_people) {
-        msg_print("%s", text);
-        return;
-    }
-    out_str(&run->out, text);
-    if (run->read > run->census.frames) {
-        char left[64];
-        (void)snprintf(left, sizeof(left), " (%" PRIu64 " left out by the BPF expression)",
+    size_t len = 0;
+    if (run->census.frames > 0 || run->read == 0)
+        len = census_text(&run->census, text);
+    if (run->read > run->census.frames)
+        (void)snprintf(text + len, sizeof(text) - len,
+                       len > 0 ? " (%" PRIu64 " left out by the BPF expression)"
+                               : "none of %" PRIu64 " packets passes the BPF expression",
                        run->read - run->census.frames);
-        out_str(&run->out, left);
+    if (run->opts->mode == MODE_LINES || run->opts->mode == MODE_DETAILS) {
+        out_str(&run->out, text);
+        out_str(&run->out, "\n");
+    } else {
+        msg_print("%s", text);
     }
-    out_str(&run->out, "\n");
 }
 
 static void report_summary(struct run *run)

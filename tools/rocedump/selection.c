@@ -4,73 +4,75 @@
 #include "common/msg.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SHOWN_WIDTH = 72 };
 
-int selection_init(struct selection *selection, const char *expression, bool roce_filter)
+void selection_init(struct selection *selection, const char *expression, bool roce_filter)
 {
-    *selection = (struct selection){0};
-    const bool own = expression[0] != '\0';
-    if (!own && !roce_filter)
-        return 0;
-    const size_t room = strlen(expression) + strlen(ROCE_BPF_ROCE) + 16;
-    selection->expression = malloc(room);
-    if (selection->expression == NULL)
-        return -1;
-    if (own && roce_filter)
-        (void)snprintf(selection->expression, room, "(%s) and (%s)", ROCE_BPF_ROCE, expression);
-    else
-        (void)snprintf(selection->expression, room, "%s", own ? expression : ROCE_BPF_ROCE);
-    return 0;
+    *selection = (struct selection){.expression = expression, .roce_filter = roce_filter};
 }
 
 void selection_free(struct selection *selection)
 {
-    for (int i = 0; i < selection->programs; i++)
-        roce_bpf_del(selection->program[i].bpf);
+    for (int i = 0; i < selection->programs; i++) {
+        roce_bpf_del(selection->program[i].own);
+        roce_bpf_del(selection->program[i].roce);
+    }
     roce_filter_del(selection->filter);
-    free(selection->expression);
     *selection = (struct selection){0};
 }
 
-/* The program for |linktype|, or NULL with the reason in |text|. */
-static const struct roce_bpf *program_for(struct selection *selection, uint32_t linktype,
-                                          char text[ROCE_ERRTEXT_LEN])
+/* Index of the programs for |linktype|, or -1 with the reason in |text|. The two expressions are
+ * not joined into one: a "vlan" in the first would move the offsets of the second. */
+static int programs_for(struct selection *selection, uint32_t linktype, char text[ROCE_ERRTEXT_LEN])
 {
     for (int i = 0; i < selection->programs; i++)
         if (selection->program[i].linktype == linktype)
-            return selection->program[i].bpf;
+            return i;
     if (selection->programs == SELECTION_LINKTYPES_MAX) {
         (void)snprintf(text, ROCE_ERRTEXT_LEN, "more than %d link types in one capture",
                        (int)SELECTION_LINKTYPES_MAX);
-        return NULL;
+        return -1;
     }
-    struct roce_bpf *bpf = roce_bpf_compile(selection->expression, linktype, text);
-    if (bpf == NULL)
-        return NULL;
-    selection->program[selection->programs].linktype = linktype;
-    selection->program[selection->programs++].bpf = bpf;
-    return bpf;
+    struct roce_bpf *own = NULL, *roce = NULL;
+    if (selection->expression[0] != '\0') {
+        own = roce_bpf_compile(selection->expression, linktype, text);
+        if (own == NULL)
+            return -1;
+    }
+    if (selection->roce_filter) {
+        roce = roce_bpf_compile(ROCE_BPF_ROCE, linktype, text);
+        if (roce == NULL) {
+            roce_bpf_del(own);
+            return -1;
+        }
+    }
+    const int i = selection->programs++;
+    selection->program[i].linktype = linktype;
+    selection->program[i].own = own;
+    selection->program[i].roce = roce;
+    return i;
 }
 
 int selection_prepare(struct selection *selection, uint32_t linktype, char text[ROCE_ERRTEXT_LEN])
 {
-    if (selection->expression == NULL)
+    if (selection->expression[0] == '\0' && !selection->roce_filter)
         return 0;
-    return program_for(selection, linktype, text) == NULL ? -1 : 0;
+    return programs_for(selection, linktype, text) < 0 ? -1 : 0;
 }
 
 int selection_bpf(struct selection *selection, const struct roce_frame *frame,
                   char text[ROCE_ERRTEXT_LEN])
 {
-    if (selection->expression == NULL)
+    if (selection->expression[0] == '\0' && !selection->roce_filter)
         return 1;
-    const struct roce_bpf *bpf = program_for(selection, frame->linktype, text);
-    if (bpf == NULL)
+    const int i = programs_for(selection, frame->linktype, text);
+    if (i < 0)
         return -1;
-    return roce_bpf_match(bpf, frame) ? 1 : 0;
+    if (selection->program[i].roce != NULL && !roce_bpf_match(selection->program[i].roce, frame))
+        return 0;
+    return selection->program[i].own == NULL || roce_bpf_match(selection->program[i].own, frame);
 }
 
 /* Prints the part of the expression around the mistake and marks it. Bytes inside a UTF-8 character

@@ -9,26 +9,27 @@
 enum { SELECTION_LINKTYPES_MAX = 16 };
 
 struct selection {
-    char *expression; /* BPF; NULL without */
+    const char *expression; /* of the user; "" without */
+    bool roce_filter;
     struct {
         uint32_t linktype;
-        struct roce_bpf *bpf;
+        struct roce_bpf *own, *roce; /* NULL: not asked for */
     } program[SELECTION_LINKTYPES_MAX];
     int programs;
     struct roce_filter *filter; /* NULL without */
 };
 
-/* selection_init takes the words of the user and whether --roce-filter was given; compiles nothing
- * yet. Returns 0, or -1 without memory. */
-int selection_init(struct selection *selection, const char *expression, bool roce_filter);
+/* selection_init takes the words of the user, which are kept, and whether --roce-filter was given;
+ * it compiles nothing yet. */
+void selection_init(struct selection *selection, const char *expression, bool roce_filter);
 void selection_free(struct selection *selection);
 
-/* selection_bpf tells whether |frame| passes the BPF expression: 1 or 0, or -1 when the expression
- * does not compile for its link type, with libpcap's words in |text|. */
+/* selection_bpf tells whether |frame| passes the BPF expressions: 1 or 0, or -1 when one does not
+ * compile for its link type, with libpcap's words in |text|. */
 int selection_bpf(struct selection *selection, const struct roce_frame *frame,
                   char text[ROCE_ERRTEXT_LEN]);
 
-/* selection_prepare compiles the expression for |linktype|. Returns 0 or -1 as above. */
+/* selection_prepare compiles the expressions for |linktype|. Returns 0 or -1 as above. */
 int selection_prepare(struct selection *selection, uint32_t linktype, char text[ROCE_ERRTEXT_LEN]);
 
 /* selection_filter compiles |expression| of the option |option|. On a mistake it prints what is

@@ -159,3 +159,21 @@ char *words_put(char *out, const char *name, const struct roce_view *view)
             return meanings[i].put(out, view);
     return out;
 }
+
+const char *words_unit(const char *name)
+{
+    static const struct {
+        const char *ending, *unit;
+    } units[] = {
+        {"_us", " us"},           {"_ms", " ms"},        {"time_ns", " ns"},
+        {"lrh.length", " words"}, {"length", " bytes"},  {"captured", " bytes"},
+        {"path_mtu", " bytes"},   {"quanta", " quanta"}, {"pad_count", " bytes"},
+    };
+    const size_t len = strlen(name);
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        const size_t n = strlen(units[i].ending);
+        if (len >= n && memcmp(name + len - n, units[i].ending, n) == 0)
+            return units[i].unit;
+    }
+    return "";
+}

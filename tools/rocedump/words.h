@@ -9,4 +9,7 @@
  * value speaks for itself. At most 200 bytes. */
 char *words_put(char *out, const char *name, const struct roce_view *view);
 
+/* words_unit returns the unit of the field |name| with a space in front, "" for a bare number. */
+const char *words_unit(const char *name);
+
 #endif
