@@ -71,7 +71,7 @@ def lookup(record, key):
 
 
 def tshark(capture):
-    command = ["tshark", "-n", "-r", capture, "-T", "fields", "-E", "separator=|", "-e", "frame.number",
+    command = ["tshark", "-n", "-r", capture, "-T", "fields", "-E", "separator=|", "-E", "occurrence=f", "-e", "frame.number",
                "-e", "_ws.malformed"]
     for name, _, _ in FIELDS:
         command += ["-e", name]
