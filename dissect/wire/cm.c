@@ -143,7 +143,7 @@ static const struct {
     uint8_t private_off;
     bool may_have_ip;
 } messages[] = {
-    [ROCE_CM_REQ - ROCE_CM_REQ] = {"REQ", 140, true},
+    [0] = {"REQ", 140, true},
     [ROCE_CM_MRA - ROCE_CM_REQ] = {"MRA", 10, false},
     [ROCE_CM_REJ - ROCE_CM_REQ] = {"REJ", 84, false},
     [ROCE_CM_REP - ROCE_CM_REQ] = {"REP", 36, false},
@@ -277,6 +277,19 @@ static void decode_ip(const uint8_t *p, size_t len, struct roce_cm *cm)
     cm->private_len = (uint16_t)(cm->private_len - IP_HEADER_LEN);
 }
 
+/* An alternate path of zeros says that there is none (IBTA 12.6.5). */
+static bool has_alternate(uint16_t attr_id, const uint8_t *buf, size_t len)
+{
+    enum { REQ_ALTERNATE = 96, LAP_ALTERNATE = 20, PATH_LEN = 44 };
+    if (attr_id != ROCE_CM_REQ && attr_id != ROCE_CM_LAP)
+        return false;
+    const size_t begin = attr_id == ROCE_CM_REQ ? REQ_ALTERNATE : LAP_ALTERNATE;
+    for (size_t i = begin; i < begin + PATH_LEN && i < len; i++)
+        if (buf[i] != 0)
+            return true;
+    return false;
+}
+
 int roce_cm_decode(uint16_t attr_id, const uint8_t *buf, size_t len, struct roce_cm *cm)
 {
     if (!is_known(attr_id))
@@ -289,8 +302,7 @@ int roce_cm_decode(uint16_t attr_id, const uint8_t *buf, size_t len, struct roce
         if (fields[i].message == attr_id && fields[i].off + field_bytes(&fields[i]) <= len)
             decode_field(&fields[i], buf, cm);
 
-    static const struct roce_cm_path no_path;
-    cm->has_alternate = memcmp(&cm->alternate, &no_path, sizeof(no_path)) != 0;
+    cm->has_alternate = has_alternate(attr_id, buf, len);
     cm->private_off = messages[attr_id - ROCE_CM_REQ].private_off;
     cm->private_len = (uint16_t)(ROCE_CM_LEN - cm->private_off);
     if (messages[attr_id - ROCE_CM_REQ].may_have_ip && len > cm->private_off)
