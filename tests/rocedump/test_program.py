@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pathlib
+import random
 import re
 import signal
 import struct
@@ -173,6 +174,28 @@ class Text(unittest.TestCase):
         self.assertLess(max(map(len, text.splitlines())), 80)
         self.assertEqual(text, out("-h"))
         self.assertRegex(out("--version"), r"^rocedump \d+\.\d+\.\d+\n$")
+
+
+class Hostile(unittest.TestCase):
+    def test_mutated_frames_keep_every_form_well_formed(self):
+        rng = random.Random(4791)
+        seeds = [f[2] for p in captures() if p.suffix == ".pcap" and "nano" not in p.name
+                 for f in read_pcap(p.read_bytes())[1][:40]]
+        data = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, 1)
+        for i in range(4000):
+            frame = bytearray(rng.choice(seeds))
+            for _ in range(rng.choice((0, 1, 1, 2, 4, 16))):
+                frame[rng.randrange(min(len(frame), 90))] = rng.choice((0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)))
+            frame = frame[:rng.randrange(len(frame) + 1)] if rng.random() < 0.3 else frame
+            data += struct.pack("<IIII", i, 0, len(frame), rng.choice((len(frame), 1500, 0))) + frame
+        path = WORK / "mutated.pcap"
+        path.write_bytes(data)
+        for form in ([], ["-q"], ["--color=always", "--rd"], ["--fields=frame,opcode,error.text"]):
+            self.assertEqual(len(out("-a", "--link-speed=1k", *form, path).splitlines()), 4000)
+        for line in out("-a", "--ndjson", path).splitlines():
+            parse(line)
+        rocedump("-a", "-V", "-x", path)
+        self.assertEqual(len(list(csv.reader(io.StringIO(out("-a", "--csv", path), newline="")))), 4001)
 
 
 class Write(unittest.TestCase):

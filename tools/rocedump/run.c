@@ -193,6 +193,15 @@ static void count_frame(struct run *run, const struct roce_frame *frame,
         run->icrc[icrc->status]++;
 }
 
+static void bpf_mistake(const struct run *run, const char *text)
+{
+    if (access(run->opts->bpf, F_OK) == 0)
+        msg_print("'%s' stands where a BPF expression is expected; name one capture only",
+                  run->opts->bpf);
+    else
+        msg_print("BPF expression: %s; see pcap-filter(7)", text);
+}
+
 /* One frame all the way. */
 static void handle(struct run *run, struct roce_frame *frame)
 {
@@ -201,7 +210,7 @@ static void handle(struct run *run, struct roce_frame *frame)
     char text[ROCE_ERRTEXT_LEN];
     const int passes = selection_bpf(run->selection, frame, text);
     if (passes < 0) {
-        msg_print("BPF expression: %s; see pcap-filter(7)", text);
+        bpf_mistake(run, text);
         run->status = EXIT_USAGE;
     }
     if (passes <= 0)
@@ -286,7 +295,7 @@ static void read_all(struct run *run)
     int n = roce_reader_next(run->reader, frames, BATCH);
     const uint32_t linktype = first_linktype(run, frames, n);
     if (selection_prepare(run->selection, linktype, text) != 0) {
-        msg_print("BPF expression: %s; see pcap-filter(7)", text);
+        bpf_mistake(run, text);
         run->status = EXIT_USAGE;
         return;
     }
