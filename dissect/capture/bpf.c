@@ -26,9 +26,9 @@
 const char ROCE_BPF_ROCE[] =
     OVER_LINK " or (vlan and (" OVER_LINK " or (vlan and (" OVER_LINK "))))";
 
-/* For link types on which libpcap cannot do all of it: Linux cooked frames have no VLAN level, raw
- * IP has no EtherType. */
-static const char *const reduced[] = {OVER_LINK, OVER_IP};
+/* For link types on which libpcap cannot do all of it: raw IP has no EtherType; Linux cooked frames
+ * have one, but libpcap does not look behind a tag there, so tagged ones all pass. */
+static const char *const reduced[] = {OVER_LINK " or ether proto 0x8100", OVER_IP};
 
 struct roce_bpf {
     bool everything; /* nothing of the expression can be told on this link type */

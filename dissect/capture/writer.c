@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUFFER_LEN      (256u << 10)
+#define BUFFER_LEN      (128u << 10)
 #define SNAPLEN_DEFAULT 262144u
 #define NS_PER_S        UINT64_C(1000000000)
 
@@ -257,6 +257,8 @@ static int put_block(struct roce_writer *writer, const struct roce_frame *frame,
 
 int roce_writer_write(struct roce_writer *writer, const struct roce_frame *frame)
 {
+    if (writer->error != 0)
+        return fail(writer, writer->error);
     const uint32_t caplen = frame->caplen < writer->snaplen ? frame->caplen : writer->snaplen;
     return writer->format == ROCE_FILE_PCAPNG ? put_block(writer, frame, caplen)
                                               : put_record(writer, frame, caplen);
