@@ -18,11 +18,11 @@ struct target {
 
 static const struct opt table[] = {
 #define COMMON(letter, name, arg, kind, member, help) \
-    {letter, name, arg, OPT_##kind, offsetof(struct target, common.member), help},
+    {letter, OPT_##kind, name, arg, offsetof(struct target, common.member), help},
 #include "common/common.def"
 #undef COMMON
-    {'a', "all", NULL, OPT_FLAG, offsetof(struct target, all), "all"},
-    {'t', NULL, NULL, OPT_TALLY, offsetof(struct target, times), "times"},
+    {'a', OPT_FLAG, "all", NULL, offsetof(struct target, all), "all"},
+    {'t', OPT_TALLY, NULL, NULL, offsetof(struct target, times), "times"},
 };
 
 static const struct opt_program program = {.name = "prog",

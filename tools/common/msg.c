@@ -7,14 +7,15 @@
 
 static const char *program = "rocekit";
 
-__attribute__((format(printf, 2, 0))) static void print_line(const char *file, const char *format,
-                                                             va_list args)
+enum { TEXT_MAX = 1024 };
+
+static void print_line(const char *file, const char *text)
 {
-    char line[2048];
-    int n = snprintf(line, sizeof(line), "%s: ", program);
+    char line[2 * TEXT_MAX + 64];
     if (file != NULL)
-        n += snprintf(line + n, sizeof(line) - (size_t)n, "%.1024s: ", file);
-    (void)vsnprintf(line + n, sizeof(line) - (size_t)n, format, args);
+        (void)snprintf(line, sizeof(line), "%s: %.1000s: %s", program, file, text);
+    else
+        (void)snprintf(line, sizeof(line), "%s: %s", program, text);
     for (char *c = line; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7F)
             *c = '?';
@@ -28,16 +29,20 @@ void msg_program(const char *name)
 
 void msg_print(const char *format, ...)
 {
+    char text[TEXT_MAX];
     va_list args;
     va_start(args, format);
-    print_line(NULL, format, args);
+    (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
+    print_line(NULL, text);
 }
 
 void msg_file(const char *file, const char *format, ...)
 {
+    char text[TEXT_MAX];
     va_list args;
     va_start(args, format);
-    print_line(file, format, args);
+    (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
+    print_line(file, text);
 }

@@ -73,12 +73,9 @@ static int add_port(struct opt_ports *ports, struct spelling how, const char *va
     return 0;
 }
 
-/* Stores |value| (NULL for options without an argument). Returns 0 or an OPT_EXIT code. */
-static int apply(const struct opt_program *program, const struct opt *opt, struct spelling how,
-                 const char *value, char *target)
+/* Applies an option without argument. Returns 0 or an OPT_EXIT code. */
+static int apply_plain(const struct opt_program *program, const struct opt *opt, void *at)
 {
-    void *at = target + opt->offset;
-    uint64_t n;
     switch (opt->kind) {
     case OPT_FLAG:
         *(bool *)at = true;
@@ -86,6 +83,30 @@ static int apply(const struct opt_program *program, const struct opt *opt, struc
     case OPT_TALLY:
         (*(unsigned *)at)++;
         return 0;
+    case OPT_HELP:
+        opt_help(program);
+        return OPT_EXIT_DONE;
+    case OPT_VERSION:
+        (void)printf("%s " ROCEKIT_VERSION "\n", program->name);
+        return OPT_EXIT_DONE;
+    case OPT_TEXT:
+    case OPT_COUNT:
+    case OPT_SIZE:
+    case OPT_CHOICE:
+    case OPT_SPEED:
+    case OPT_PORTS:
+        break;
+    }
+    assert(false); /* an option of this kind has an argument */
+    return OPT_EXIT_USAGE;
+}
+
+/* Stores the argument |value|. Returns 0 or OPT_EXIT_USAGE. */
+static int apply_value(const struct opt *opt, struct spelling how, const char *value, void *at)
+{
+    uint64_t n;
+    assert(value != NULL && opt->arg != NULL);
+    switch (opt->kind) {
     case OPT_TEXT:
         *(const char **)at = value;
         return 0;
@@ -114,14 +135,21 @@ static int apply(const struct opt_program *program, const struct opt *opt, struc
         return 0;
     case OPT_PORTS:
         return add_port(at, how, value);
+    case OPT_FLAG:
+    case OPT_TALLY:
     case OPT_HELP:
-        opt_help(program);
-        return OPT_EXIT_DONE;
     case OPT_VERSION:
-        (void)printf("%s " ROCEKIT_VERSION "\n", program->name);
-        return OPT_EXIT_DONE;
+        break;
     }
+    assert(false); /* an option of this kind has no argument */
     return OPT_EXIT_USAGE;
+}
+
+static int apply(const struct opt_program *program, const struct opt *opt, struct spelling how,
+                 const char *value, char *target)
+{
+    void *at = target + opt->offset;
+    return opt->arg == NULL ? apply_plain(program, opt, at) : apply_value(opt, how, value, at);
 }
 
 static int missing_argument(const struct opt_program *program, const struct opt *opt,

@@ -29,11 +29,11 @@ struct opt_ports {
 };
 
 struct opt {
-    char letter;      /* 0: none */
+    char letter; /* 0: none */
+    enum opt_kind kind;
     const char *name; /* without the dashes; NULL: none */
     const char *arg;  /* what --help calls the argument; NULL: takes none */
-    enum opt_kind kind;
-    size_t offset; /* of the target in the program's option structure */
+    size_t offset;    /* of the target in the program's option structure */
     const char *help;
 };
 

@@ -5,6 +5,7 @@
 
 #include <roce/fmt.h>
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -64,6 +65,7 @@ static size_t prefix_len(const char *name, unsigned depth)
 static void group(struct column *column, size_t n, unsigned depth)
 {
     for (size_t i = 0; i < n;) {
+        assert(column[i].field != NULL);
         const char *name = column[i].field->name;
         const size_t len = prefix_len(name, depth);
         size_t members = 1;
@@ -90,6 +92,7 @@ static void cut_names(struct columns *columns)
         struct column *column = &columns->column[i];
         const struct column *before = i > 0 ? &columns->column[i - 1] : NULL;
         bool same = before != NULL;
+        assert(column->field != NULL);
         const char *name = column->field->name;
         for (column->depth = 0; column->depth < COLUMN_DEPTH_MAX; column->depth++) {
             const size_t len = strcspn(name, ".");
@@ -119,7 +122,7 @@ int columns_init(struct columns *columns, const char *list, bool nested, char *e
     for (size_t i = 0; i < roce_field_count(); i++)
         names += strlen(roce_field_at(i)->name) + 1;
     columns->column = calloc(roce_field_count(), sizeof(*columns->column));
-    columns->names = malloc(names);
+    columns->names = malloc(names + 1);
     if (columns->column == NULL || columns->names == NULL) {
         (void)snprintf(error, room, "out of memory");
         columns_free(columns);

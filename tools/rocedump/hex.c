@@ -36,8 +36,11 @@ void hex_print(struct out *out, const struct roce_frame *frame)
         }
         p = text_pad(p, begin, ASCII_COLUMN + 2);
         for (uint32_t i = 0; i < n; i++) {
-            const uint8_t c = frame->data[at + i];
-            *p++ = c >= ' ' && c < 0x7F ? (char)c : '.';
+            const uint8_t byte = frame->data[at + i];
+            char shown = '.';
+            if (byte >= ' ' && byte < 0x7F)
+                shown = (char)byte;
+            *p++ = shown;
         }
         *p++ = '\n';
         out_commit(out, p);

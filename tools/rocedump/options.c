@@ -7,9 +7,9 @@
 
 static const struct opt table[] = {
 #define OPTION(letter, name, arg, kind, member, help) \
-    {letter, name, arg, OPT_##kind, offsetof(struct dump_opts, member), help},
+    {letter, OPT_##kind, name, arg, offsetof(struct dump_opts, member), help},
 #define COMMON(letter, name, arg, kind, member, help) \
-    {letter, name, arg, OPT_##kind, offsetof(struct dump_opts, common.member), help},
+    {letter, OPT_##kind, name, arg, offsetof(struct dump_opts, common.member), help},
 #include "rocedump/options.def"
 #include "common/common.def"
 #undef OPTION
