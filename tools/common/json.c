@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* JSON writer. */
 #include "common/json.h"
-#include "common/text.h"
-
-#include <roce/fmt.h>
 
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <roce/fmt.h>
+
+#include "common/text.h"
 
 enum { NUMBER_ROOM = 40 };
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Option parser and --help. */
 #include "common/options.h"
-#include "common/msg.h"
-#include "common/units.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/msg.h"
+#include "common/units.h"
 
 enum { HELP_COLUMN = 26, LINE_WIDTH = 80 };
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Progress line. */
 #include "common/progress.h"
-#include "common/clock.h"
-#include "common/units.h"
 
 #include <stdio.h>
 #include <unistd.h>
+
+#include "common/clock.h"
+#include "common/units.h"
 
 #define LARGE_FILE UINT64_C(100000000)
 #define REDRAW_NS  UINT64_C(250000000)

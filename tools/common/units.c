@@ -2,12 +2,12 @@
 /* Units. */
 #include "common/units.h"
 
-#include <roce/fmt.h>
-
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <roce/fmt.h>
 
 #define SPEED_MAX_BPS 1e14
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Choice, order and text of fields. */
 #include "rocedump/columns.h"
-#include "common/text.h"
-
-#include <roce/fmt.h>
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include <roce/fmt.h>
+
+#include "common/text.h"
 
 const char columns_csv_default[] =
     "frame,time_ns,length,protocol,vlan,pcp,src,dst,dscp,ecn,udp_sport,encapsulation,opcode,dest_"

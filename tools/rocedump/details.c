@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* -V. */
 #include "rocedump/details.h"
-#include "common/text.h"
-#include "rocedump/words.h"
 
 #include <roce/fmt.h>
+
+#include "common/text.h"
+#include "rocedump/words.h"
 
 enum { LABEL_WIDTH = 32 };
 

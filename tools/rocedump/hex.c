@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Hex dump. */
 #include "rocedump/hex.h"
-#include "common/text.h"
 
 #include <roce/fmt.h>
+
+#include "common/text.h"
 
 enum { PER_LINE = 16, ASCII_COLUMN = 4 + 6 + 3 * PER_LINE + 2, LINE_ROOM = 96 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The one-line text; no printf and no allocation, it runs more than a million times a second. */
 #include "rocedump/line.h"
+
 #include "rocedump/line_parts.h"
 
 enum { NUMBER_WIDTH = 6, PSN_DIGITS = 8 };

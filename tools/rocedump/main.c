@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rocedump: prints the RoCE packets of a capture. */
+#include <signal.h>
+#include <stdio.h>
+
 #include "common/msg.h"
 #include "rocedump/columns.h"
 #include "rocedump/run.h"
-
-#include <signal.h>
-#include <stdio.h>
 
 static const char *type_name(enum roce_field_type type)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The option table of rocedump and what options mean together. */
 #include "rocedump/options.h"
-#include "common/msg.h"
 
 #include <string.h>
+
+#include "common/msg.h"
 
 static const struct opt table[] = {
 #define OPTION(letter, name, arg, kind, member, help) \

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What frames that are not RoCE are. */
 #include "rocedump/proto.h"
-#include "common/text.h"
+
+#include <stdio.h>
 
 #include <roce/fmt.h>
 
-#include <stdio.h>
+#include "common/text.h"
 
 enum { NAMED_MAX = 6 };
 

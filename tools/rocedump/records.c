@@ -2,9 +2,9 @@
 /* Packets for programs. */
 #include "rocedump/records.h"
 
-#include <roce/fmt.h>
-
 #include <string.h>
+
+#include <roce/fmt.h>
 
 static const char schema[] = "rocedump/1";
 

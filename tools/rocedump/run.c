@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The pipeline. */
 #include "rocedump/run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "common/colour.h"
 #include "common/msg.h"
 #include "common/out.h"
@@ -10,14 +19,6 @@
 #include "rocedump/line.h"
 #include "rocedump/proto.h"
 #include "rocedump/records.h"
-
-#include <errno.h>
-#include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { BATCH = 64 };
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Frame selection. */
 #include "rocedump/selection.h"
-#include "common/msg.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "common/msg.h"
 
 enum { SHOWN_WIDTH = 72 };
 

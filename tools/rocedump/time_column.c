@@ -2,10 +2,10 @@
 /* Time column. */
 #include "rocedump/time_column.h"
 
-#include <roce/fmt.h>
-
 #include <string.h>
 #include <time.h>
+
+#include <roce/fmt.h>
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 

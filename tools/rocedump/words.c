@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What numbers mean. */
 #include "rocedump/words.h"
+
 #include "common/units.h"
 #include "rocedump/line_parts.h"
 #include "rocedump/time_column.h"
