@@ -31,7 +31,7 @@ static unsigned distance(const char *a, size_t a_len, const char *b, size_t b_le
     for (size_t i = 1; i <= a_len; i++) {
         now[0] = (unsigned)i;
         for (size_t j = 1; j <= b_len; j++) {
-            const bool same = words_same(a + i - 1, 1, (const char[]){b[j - 1], '\0'});
+            const bool same = words_lower(a[i - 1]) == words_lower(b[j - 1]);
             now[j] = min3(last[j] + 1, now[j - 1] + 1, last[j - 1] + !same);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
                 before[j - 2] + 1 < now[j])
@@ -51,7 +51,8 @@ void suggest_offer(struct suggest *s, const char *name)
     if (s->len > WORD_LEN_MAX || len > WORD_LEN_MAX)
         return;
     const unsigned limit = s->len < 3 ? 1 : s->len < 7 ? 2 : 3;
-    unsigned score = distance(s->word, s->len, name, len);
+    const size_t apart = len > s->len ? len - s->len : s->len - len;
+    unsigned score = apart <= limit ? distance(s->word, s->len, name, len) : limit + 1;
     if (score > limit || score >= s->len) {
         if (s->len < 3 || !words_part(s->word, s->len, name))
             return;

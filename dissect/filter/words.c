@@ -164,7 +164,7 @@ const char *word_layer(unsigned code)
 }
 
 /* ctype.h follows the locale; these words are ASCII. */
-static char lower(char c)
+char words_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
@@ -172,7 +172,7 @@ static char lower(char c)
 static bool same_bytes(const char *a, const char *b, size_t len)
 {
     for (size_t i = 0; i < len; i++)
-        if (lower(a[i]) != lower(b[i]))
+        if (words_lower(a[i]) != words_lower(b[i]))
             return false;
     return true;
 }

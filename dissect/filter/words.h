@@ -30,6 +30,9 @@ const char *word_layer(unsigned code);
  * 0x40-0x5F taken as DC, which share their numbers with RD. |service| is roce_packet.service. */
 unsigned words_opcode_code(uint8_t opcode, uint8_t service);
 
+/* words_lower returns |c|, in lower case when it is an ASCII letter. */
+char words_lower(char c);
+
 /* words_same compares the |len| bytes at |a| with the string |b|, letters of either case being
  * equal. */
 bool words_same(const char *a, size_t len, const char *b);
