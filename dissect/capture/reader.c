@@ -223,6 +223,9 @@ int roce_reader_next(struct roce_reader *reader, struct roce_frame *frames, int 
         return reader->result;
     if (cap_wake_broken(&reader->source.wake))
         return finish(reader, 0);
+    const int lost = reader->result < 0 ? 0 : cap_source_check(&reader->source);
+    if (lost < 0)
+        return finish(reader, cap_reader_fault(reader, lost, "%s", reader->source.text));
     for (;;) {
         const int n = reader->result < 0 ? 0 : reader->walk(reader, frames, max);
         if (n > 0) {
@@ -234,10 +237,8 @@ int roce_reader_next(struct roce_reader *reader, struct roce_frame *frames, int 
         if (reader->result < 0)
             return finish(reader, reader->result);
         const int filled = cap_source_fill(&reader->source, reader->need);
-        if (filled < 0) {
-            cap_reader_fault(reader, filled, "%s", reader->source.text);
-            return finish(reader, filled);
-        }
+        if (filled < 0)
+            return finish(reader, cap_reader_fault(reader, filled, "%s", reader->source.text));
         if (filled == 0)
             return at_the_end(reader);
     }

@@ -128,6 +128,11 @@ int cap_source_fill(struct cap_source *source, size_t need)
     return 0;
 }
 
+int cap_source_check(struct cap_source *source)
+{
+    return source->kind == CAP_SOURCE_MAPPED ? cap_mapped_check(source) : 0;
+}
+
 uint64_t cap_source_consumed(const struct cap_source *source)
 {
     if (source->codec != NULL)

@@ -64,6 +64,10 @@ void cap_source_close(struct cap_source *source);
  * enum roce_err with |source->text| set. */
 int cap_source_fill(struct cap_source *source, size_t need);
 
+/* cap_source_check returns 0 when the window can be looked at again after the caller has done
+ * something else, or a negative enum roce_err with |source->text| set. */
+int cap_source_check(struct cap_source *source);
+
 static inline size_t cap_source_avail(const struct cap_source *source)
 {
     return (size_t)(source->end - source->pos);
@@ -83,6 +87,7 @@ extern const uint8_t cap_nothing[1]; /* an empty window lies here */
 
 /* The inside of these functions for either kind with a descriptor. */
 int cap_mapped_fill(struct cap_source *source, size_t need);
+int cap_mapped_check(struct cap_source *source);
 void cap_mapped_close(struct cap_source *source);
 int cap_stream_start(struct cap_source *source);
 int cap_stream_fill(struct cap_source *source, size_t need);

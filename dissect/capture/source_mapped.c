@@ -4,8 +4,9 @@
  *
  * The pages of a window are mapped in one go (MAP_POPULATE): faults one by one cost more than all
  * the rest of reading. A file that another process truncates while it is mapped raises SIGBUS at
- * the next touch of a lost page. Its size is asked before each window, so that only a truncation
- * within the window in hand can do that; files known to change are read with read() instead. */
+ * the next touch of a lost page. Its size is asked before each batch of frames, so that only a
+ * truncation in the microseconds in which a batch is worked on can do that, and never one by the
+ * thread that reads; files known to change are read with read() instead. */
 #include "source.h"
 
 #include <errno.h>
@@ -49,20 +50,26 @@ void cap_mapped_close(struct cap_source *source)
     source->map = NULL;
 }
 
+int cap_mapped_check(struct cap_source *source)
+{
+    struct stat st;
+    if (fstat(source->fd, &st) != 0)
+        return cap_source_fail(source, ROCE_ERR_IO, "%s", strerror(errno));
+    source->file_size = (uint64_t)st.st_size;
+    if (source->file_size >= cap_source_offset(source) + cap_source_avail(source))
+        return 0;
+    source->end = source->pos;
+    return cap_source_fail(source, ROCE_ERR_TRUNCATED, "the file shrank while it was read");
+}
+
 int cap_mapped_fill(struct cap_source *source, size_t need)
 {
     const uint64_t offset = cap_source_offset(source);
     const size_t avail = cap_source_avail(source);
-    struct stat st;
-    if (fstat(source->fd, &st) != 0)
-        return cap_source_fail(source, ROCE_ERR_IO, "%s", strerror(errno));
-    const uint64_t size = (uint64_t)st.st_size;
-    source->file_size = size;
-    if (size < offset + avail) {
-        /* The rest of the window has gone with the end of the file. */
-        source->end = source->pos;
-        return cap_source_fail(source, ROCE_ERR_TRUNCATED, "the file shrank while it was read");
-    }
+    const int err = cap_mapped_check(source);
+    if (err < 0)
+        return err;
+    const uint64_t size = source->file_size;
     if (size - offset == avail)
         return 0;
 
