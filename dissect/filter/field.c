@@ -42,10 +42,9 @@ static bool has_session(const struct roce_packet *p)
            (p->tunnel[0].kind == ROCE_TUNNEL_ERSPAN2 || p->tunnel[0].kind == ROCE_TUNNEL_ERSPAN3);
 }
 
-/* MPLS directly behind Ethernet has no IP header in front of it. */
 static bool has_outer_ip(const struct roce_packet *p)
 {
-    return p->n_tunnel > 0 && (p->has & ROCE_HAS_IP) && p->tunnel[0].kind != ROCE_TUNNEL_MPLS;
+    return (p->has & ROCE_HAS_OUTER_IP) != 0;
 }
 
 static const char *encapsulation(const struct roce_view *v)

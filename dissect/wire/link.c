@@ -74,11 +74,12 @@ enum next walk_ethernet(struct walk *w)
     const uint8_t *p = walk_need(w, ROCE_ETH_LEN, ROCE_LAYER_ETH);
     if (p == NULL)
         return NEXT_STOP;
-    if (pkt->has & ROCE_HAS_ETH) {
+    if (w->depth > 0) {
         /* An inner header: its own tags count from here; the outermost ones are kept aside. */
-        if (pkt->n_outer_vlan == 0) {
+        if (!w->inner_eth) {
             memcpy(pkt->outer_vlan, pkt->vlan, sizeof(pkt->vlan[0]) * pkt->n_vlan);
             pkt->n_outer_vlan = pkt->n_vlan;
+            w->inner_eth = true;
         }
         pkt->n_vlan = 0;
     }

@@ -25,8 +25,10 @@ struct roce_tunnel *walk_push_tunnel(struct walk *w, enum roce_tunnel_kind kind,
         walk_fail(w, ROCE_STATUS_UNKNOWN, layer, "nested too deeply");
         return NULL;
     }
-    if (w->depth == 1 && pkt->has & ROCE_HAS_IP)
+    if ((pkt->has & (ROCE_HAS_IP | ROCE_HAS_OUTER_IP)) == ROCE_HAS_IP) {
         pkt->outer_ip = pkt->ip;
+        pkt->has |= ROCE_HAS_OUTER_IP;
+    }
     /* Beyond the ones kept, the last slot is reused: the walk needs a place to write to. */
     if (pkt->n_tunnel < ROCE_TUNNEL_MAX)
         pkt->n_tunnel++;

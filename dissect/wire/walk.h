@@ -14,6 +14,7 @@ struct walk {
     uint32_t end;   /* where the current layer ends by the innermost length field; UINT32_MAX before
                        there is one */
     unsigned depth; /* encapsulations entered */
+    bool inner_eth; /* an Ethernet header inside one has been met */
     const struct roce_decode_opts *opts; /* never NULL */
     struct roce_packet *pkt;
 };

@@ -242,6 +242,30 @@ static const struct encap encaps[] = {
      0,
      0,
      0},
+    {"SLL with tag, VXLAN",
+     ROCE_LINK_SLL,
+     "0000000100060102030405060000"
+     "8100"
+     "0064"
+     "0800" OUTER4("11") UDP("12b5") "0800000000000900" INNER,
+     1,
+     {ROCE_TUNNEL_VXLAN},
+     9,
+     0,
+     0,
+     1},
+    {"ERSPAN II, VXLAN with tags in the middle",
+     E,
+     ETH "0800" OUTER4("2f") "100088be"
+                             "00000001"
+                             "1064000500000000" ETH "81000005"
+                             "0800" OUTER4("11") UDP("12b5") "0800000000000900" INNER,
+     2,
+     {ROCE_TUNNEL_ERSPAN2, ROCE_TUNNEL_VXLAN},
+     -1,
+     0,
+     0,
+     0},
     {"raw IP", ROCE_LINK_RAW, INNER_IP, 0, {0}, -1, 0, 0, 0},
     {"raw IPv4", ROCE_LINK_IPV4, INNER_IP, 0, {0}, -1, 0, 0, 0},
     {"SLL",

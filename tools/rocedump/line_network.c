@@ -67,8 +67,7 @@ static char *put_tunnels(char *out, const struct roce_packet *pkt)
             out = TEXT(out, " + ");
         out = put_tunnel(out, &pkt->tunnel[i]);
     }
-    if ((pkt->has & ROCE_HAS_IP) != 0 && pkt->outer_ip.version != 0 &&
-        pkt->tunnel[0].kind != ROCE_TUNNEL_MPLS) {
+    if ((pkt->has & ROCE_HAS_OUTER_IP) != 0) {
         out = TEXT(out, " (");
         out = put_pair(out, &pkt->outer_ip);
         *out++ = ')';

@@ -16,8 +16,9 @@
 extern "C" {
 #endif
 
-#define ROCE_VLAN_MAX 4 /* tags kept of one Ethernet header; further ones are skipped and counted \
-                         */
+#define ROCE_VLAN_MAX                                                           \
+    4 /* tags kept of one Ethernet header; further ones are skipped and counted \
+       */
 #define ROCE_TUNNEL_MAX    4 /* encapsulations kept, outermost first */
 #define ROCE_ENCAP_DEPTH   8 /* encapsulations followed; a deeper frame is ROCE_STATUS_UNKNOWN */
 #define ROCE_UDP_PORTS_MAX 8
@@ -91,6 +92,8 @@ enum roce_has {
     ROCE_HAS_BTH = 1 << 21,
     ROCE_HAS_PAYLOAD = 1 << 22, /* payload_off, payload_len, icrc_off are known */
     ROCE_HAS_MAD = 1 << 23,     /* payload is a MAD for QP 0 or 1: see mad.h */
+    ROCE_HAS_OUTER_IP =
+        1 << 25, /* |outer_ip|: the IP header in front of the first encapsulation behind one */
     ROCE_HAS_DC = 1 << 24, /* vendor DC: dc_off, dc_len name the bytes between BTH and payload */
 };
 
@@ -128,7 +131,7 @@ struct roce_packet {
         outer_vlan[ROCE_VLAN_MAX]; /* tags of the outermost Ethernet header when encapsulated */
     struct roce_tunnel tunnel[ROCE_TUNNEL_MAX];
     struct roce_ip ip;
-    struct roce_ip outer_ip; /* outermost IP header, when n_tunnel > 0 and ROCE_HAS_IP */
+    struct roce_ip outer_ip; /* with ROCE_HAS_OUTER_IP */
     struct roce_udp udp;
     struct roce_lrh lrh;
     struct roce_bth bth;
