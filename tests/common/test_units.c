@@ -67,6 +67,55 @@ static void test_units_text(void **state)
     assert_string_equal(text, "1.00 Mb/s");
 }
 
+static void test_units_duration(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t ns;
+    } good[] = {
+        {"1s", 1000000000}, {"250ms", 250000000}, {"10us", 10000},       {"1.5 s", 1500000000},
+        {"500ns", 500},     {"2m", 120000000000}, {"1h", 3600000000000},
+    };
+    static const char *const bad[] = {"",     "1",    "s",  "-1s", "0s",
+                                      "infs", "0x1s", "1S", "1ss", "400000h"};
+    uint64_t ns;
+    (void)state;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        ns = 0;
+        assert_int_equal(units_parse_duration(good[i].text, &ns), 0);
+        assert_int_equal(ns, good[i].ns);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_int_equal(units_parse_duration(bad[i], &ns), -1);
+}
+
+static void test_units_short_forms(void **state)
+{
+    static const struct {
+        uint64_t value;
+        const char *time, *count;
+    } forms[] = {
+        {0, "0 ns", "0"},
+        {999, "999 ns", "999"},
+        {1000, "1.00 us", "1000"},
+        {9996, "10.0 us", "9996"},
+        {34216, "34.2 us", "34.2k"},
+        {99960, "100 us", "100k"},
+        {999499, "999 us", "999k"},
+        {999500, "1.00 ms", "1.00M"},
+        {1900000000, "1.90 s", "1.90G"},
+        {UINT64_C(5000000000000), "5000 s", "5.00T"},
+    };
+    char text[UNITS_TEXT_MAX];
+    (void)state;
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        *units_time(text, forms[i].value) = '\0';
+        assert_string_equal(text, forms[i].time);
+        *units_count(text, forms[i].value) = '\0';
+        assert_string_equal(text, forms[i].count);
+    }
+}
+
 static void test_colour_order_of_wishes(void **state)
 {
     (void)state;
@@ -93,6 +142,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_units_speed),
         cmocka_unit_test(test_units_text),
+        cmocka_unit_test(test_units_duration),
+        cmocka_unit_test(test_units_short_forms),
         cmocka_unit_test(test_colour_order_of_wishes),
         cmocka_unit_test(test_progress_line),
     };

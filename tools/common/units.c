@@ -9,7 +9,8 @@
 
 #include <roce/fmt.h>
 
-#define SPEED_MAX_BPS 1e14
+#define SPEED_MAX_BPS   1e14
+#define DURATION_MAX_NS (366 * 86400e9)
 
 int units_parse_speed(const char *text, uint64_t *bps)
 {
@@ -53,6 +54,32 @@ int units_parse_speed(const char *text, uint64_t *bps)
     return -1;
 }
 
+int units_parse_duration(const char *text, uint64_t *ns)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {
+        {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9},
+    };
+    if (!isdigit((unsigned char)text[0]) || text[1] == 'x' || text[1] == 'X')
+        return -1;
+    char *end;
+    const double value = strtod(text, &end);
+    while (*end == ' ')
+        end++;
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strcmp(end, units[i].unit) != 0)
+            continue;
+        const double total = value * units[i].ns;
+        if (!(total >= 1 && total <= DURATION_MAX_NS))
+            return -1;
+        *ns = (uint64_t)(total + 0.5);
+        return 0;
+    }
+    return -1;
+}
+
 char *units_us(char *out, uint64_t ns)
 {
     out = roce_fmt_uint(out, ns / 1000);
@@ -86,4 +113,43 @@ char *units_bytes(char *out, uint64_t bytes)
 char *units_rate(char *out, double bps)
 {
     return scaled(out, bps, "b/s");
+}
+
+/* Three significant digits of |value| below 1000. */
+static int digits(double value)
+{
+    return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+}
+
+char *units_time(char *out, uint64_t ns)
+{
+    static const struct {
+        double ns;
+        const char *unit;
+    } units[] = {{1e3, "us"}, {1e6, "ms"}, {1e9, "s"}};
+    if (ns < 1000) {
+        const int n = snprintf(out, UNITS_TEXT_MAX, "%u ns", (unsigned)ns);
+        return out + n;
+    }
+    size_t i = 0;
+    while (i < 2 && (double)ns / units[i].ns >= 999.5)
+        i++;
+    const double value = (double)ns / units[i].ns;
+    const int n = snprintf(out, UNITS_TEXT_MAX, "%.*f %s", digits(value), value, units[i].unit);
+    return out + (n < UNITS_TEXT_MAX ? n : UNITS_TEXT_MAX - 1);
+}
+
+char *units_count(char *out, uint64_t n)
+{
+    static const char prefixes[] = "kMGTPE";
+    if (n < 10000)
+        return roce_fmt_uint(out, n);
+    double value = (double)n / 1000;
+    size_t i = 0;
+    while (value >= 999.5 && prefixes[i + 1] != '\0') {
+        value /= 1000;
+        i++;
+    }
+    const int len = snprintf(out, UNITS_TEXT_MAX, "%.*f%c", digits(value), value, prefixes[i]);
+    return out + (len < UNITS_TEXT_MAX ? len : UNITS_TEXT_MAX - 1);
 }

@@ -4,16 +4,17 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/colour.h"
+#include "common/input.h"
 #include "common/msg.h"
 #include "common/out.h"
 #include "common/progress.h"
+#include "common/signals.h"
 #include "rocedump/details.h"
 #include "rocedump/hex.h"
 #include "rocedump/line.h"
@@ -43,57 +44,6 @@ struct run {
     int status;
 };
 
-/* What a signal handler may touch. */
-static struct roce_reader *volatile reading;
-static volatile sig_atomic_t interrupted, asked;
-
-static void on_interrupt(int signal_number)
-{
-    (void)signal_number;
-    interrupted = 1;
-    if (reading != NULL)
-        roce_reader_break(reading);
-}
-
-static void on_ask(int signal_number)
-{
-    (void)signal_number;
-    asked = 1;
-}
-
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_flags = SA_RESTART};
-    (void)sigemptyset(&action.sa_mask);
-    action.sa_handler = on_interrupt;
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
-    action.sa_handler = on_ask;
-    (void)sigaction(SIGUSR1, &action, NULL);
-}
-
-static const char *input_name(const struct run *run)
-{
-    return strcmp(run->opts->file, "-") == 0 ? "standard input" : run->opts->file;
-}
-
-/* What helps against a file that cannot be read. */
-static const char *hint(int err)
-{
-    switch (err) {
-    case ROCE_ERR_FORMAT:
-        return "rocedump reads pcap and pcapng, also inside gzip or zstd";
-    case ROCE_ERR_EMPTY:
-        return "a capture has at least a file header; was the capture stopped properly?";
-    case ROCE_ERR_TRUNCATED:
-        return "fetch the file again";
-    case ROCE_ERR_UNSUPPORTED:
-        return "convert it with editcap -F pcapng";
-    default:
-        return "check the name and the permissions";
-    }
-}
-
 static bool same_file(const char *a, const char *b)
 {
     struct stat sa, sb;
@@ -103,16 +53,10 @@ static bool same_file(const char *a, const char *b)
 
 static int open_input(struct run *run)
 {
-    int err;
-    char text[ROCE_ERRTEXT_LEN];
-    run->reader = roce_reader_open(run->opts->file, NULL, &err, text);
-    if (run->reader == NULL) {
-        msg_file(input_name(run), "%s; %s", text, hint(err));
+    run->reader = input_open("rocedump", run->opts->file, NULL);
+    if (run->reader == NULL)
         return -1;
-    }
-    reading = run->reader;
-    if (interrupted)
-        roce_reader_break(run->reader);
+    signals_reader(run->reader);
     return 0;
 }
 
@@ -253,13 +197,12 @@ static void handle(struct run *run, struct roce_frame *frame)
 
 static bool finished(const struct run *run)
 {
-    return interrupted || run->status != EXIT_DONE || !out_ok(&run->out) ||
+    return signals_interrupted() || run->status != EXIT_DONE || !out_ok(&run->out) ||
            (run->opts->common.count != 0 && run->shown >= run->opts->common.count);
 }
 
-static void answer_ask(struct run *run)
+static void answer_ask(const struct run *run)
 {
-    asked = 0;
     msg_print("%" PRIu64 " packets read, %" PRIu64 " %s, %" PRIu64 " dropped by the capturer",
               run->read, run->shown, run->writer != NULL ? "written" : "printed",
               roce_reader_dropped(run->reader));
@@ -268,7 +211,7 @@ static void answer_ask(struct run *run)
 static void between_batches(struct run *run, bool drained)
 {
     uint64_t consumed, size;
-    if (asked)
+    if (signals_asked())
         answer_ask(run);
     roce_reader_progress(run->reader, &consumed, &size);
     progress_update(&run->progress, consumed, size);
@@ -317,14 +260,15 @@ static void read_all(struct run *run)
             n = roce_reader_next(run->reader, frames, BATCH);
     }
     progress_end(&run->progress);
-    if (asked)
+    if (signals_asked())
         answer_ask(run);
     if (run->opts->mode >= MODE_TABS && run->opts->mode <= MODE_NDJSON)
         records_end(&run->records);
     if (n < 0 && run->status == EXIT_DONE) {
         run->status = EXIT_IO;
         out_flush(&run->out);
-        msg_file(input_name(run), "%s; packets read before: %" PRIu64 "; fetch the file again",
+        msg_file(input_name(run->opts->file),
+                 "%s; packets read before: %" PRIu64 "; fetch the file again",
                  roce_reader_text(run->reader), run->read);
     }
 }
@@ -333,7 +277,7 @@ static void read_all(struct run *run)
 static void report_nothing(struct run *run)
 {
     char text[CENSUS_TEXT_MAX];
-    if (!run->started || run->census.roce > 0 || run->census.pause > 0 || interrupted ||
+    if (!run->started || run->census.roce > 0 || run->census.pause > 0 || signals_interrupted() ||
         run->status == EXIT_USAGE || (run->opts->all && run->shown > 0))
         return;
     size_t len = 0;
@@ -407,7 +351,7 @@ int run(const struct dump_opts *opts, struct selection *selection, const struct 
         return EXIT_IO;
     }
     init(run);
-    catch_signals();
+    signals_catch();
     if (open_input(run) != 0) {
         (void)out_end(&run->out);
         return EXIT_IO;
@@ -424,7 +368,7 @@ int run(const struct dump_opts *opts, struct selection *selection, const struct 
         msg_file("standard output", "%s; not everything was printed", strerror(error));
         run->status = EXIT_IO;
     }
-    reading = NULL;
+    signals_reader(NULL);
     roce_reader_del(run->reader);
     return run->status;
 }

@@ -3,9 +3,9 @@
 #ifndef ROCEDUMP_RUN_H
 #define ROCEDUMP_RUN_H
 
+#include "common/selection.h"
 #include "rocedump/columns.h"
 #include "rocedump/options.h"
-#include "rocedump/selection.h"
 
 /* run does what |opts| ask for and returns the exit status. */
 int run(const struct dump_opts *opts, struct selection *selection, const struct columns *columns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which frames pass: the BPF expression, compiled for each link type met, and -Y. */
-#ifndef ROCEDUMP_SELECTION_H
-#define ROCEDUMP_SELECTION_H
+#ifndef TOOLS_SELECTION_H
+#define TOOLS_SELECTION_H
 
 #include <roce/capture.h>
 #include <roce/filter.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Frame selection. */
-#include "rocedump/selection.h"
+#include "common/selection.h"
 
 #include <stdio.h>
 #include <string.h>
