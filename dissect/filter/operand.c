@@ -106,7 +106,7 @@ static bool bad_number(struct parser *p, const struct subject *subject, const st
 static bool read_uint(struct parser *p, const struct subject *subject, uint64_t *u,
                       struct span *span)
 {
-    struct value value;
+    struct value value = {.s = ""};
     const size_t kept = p->out->text.count;
     if (!read_value(p, &value))
         return false;
@@ -227,7 +227,7 @@ static void sort_ranges(struct array *array, struct test *test)
 
 static bool read_real(struct parser *p, const struct subject *subject, double *r, struct span *span)
 {
-    struct value value;
+    struct value value = {.s = ""};
     const size_t kept = p->out->text.count;
     if (!read_value(p, &value))
         return false;
@@ -265,7 +265,7 @@ static bool addr_item(struct parser *p, const struct subject *subject, struct te
 {
     const bool mac = subject->fields[0]->type == ROCE_FIELD_MAC;
     struct literal_addr addr = {.bits = 48};
-    struct value value;
+    struct value value = {.s = ""};
     char quoted[QUOTE_LEN];
     const size_t kept = p->out->text.count;
     if (!read_value(p, &value))
@@ -326,7 +326,7 @@ static bool word_item(struct parser *p, const struct subject *subject, enum comp
 {
     const struct roce_field *field = subject->fields[0];
     const bool is_opcode = strcmp(field->name, "opcode") == 0;
-    struct value value;
+    struct value value = {.s = ""};
     const size_t kept = p->out->text.count;
     if (!read_value(p, &value))
         return false;
@@ -376,7 +376,7 @@ static bool word_item(struct parser *p, const struct subject *subject, enum comp
 
 static bool text_item(struct parser *p, struct test *test)
 {
-    struct value value;
+    struct value value = {.s = ""};
     const size_t before = p->out->text.count;
     if (!read_value(p, &value))
         return false;

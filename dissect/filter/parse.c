@@ -203,7 +203,7 @@ static bool emit_any(struct parser *p, const struct subject *subject, const stru
     if (!emit(p, subject->fields[0], model, expr))
         return false;
     for (unsigned i = 1; i < subject->n; i++) {
-        struct expr right;
+        struct expr right = {0};
         begin_right(p, expr, true);
         if (!emit(p, subject->fields[i], model, &right))
             return false;
@@ -223,7 +223,7 @@ static bool emit_presence(struct parser *p, const struct subject *subject, struc
 static bool emit_comparison(struct parser *p, const struct subject *subject, struct test *model,
                             struct expr *expr)
 {
-    struct expr fits;
+    struct expr fits = {0};
     if (!model->negate || subject->n == 1)
         return emit_any(p, subject, model, expr);
     /* One of the fields is there, and none is equal. */
@@ -331,7 +331,7 @@ static bool parse_primary(struct parser *p, struct expr *expr)
 
 static bool parse_and(struct parser *p, struct expr *expr)
 {
-    struct expr right;
+    struct expr right = {0};
     if (!parse_primary(p, expr))
         return false;
     while (parse_take(p, "&&", "and")) {
@@ -345,7 +345,7 @@ static bool parse_and(struct parser *p, struct expr *expr)
 
 static bool parse_or(struct parser *p, struct expr *expr)
 {
-    struct expr right;
+    struct expr right = {0};
     if (!parse_and(p, expr))
         return false;
     while (parse_take(p, "||", "or")) {
@@ -359,7 +359,7 @@ static bool parse_or(struct parser *p, struct expr *expr)
 
 static bool parse_all(struct parser *p)
 {
-    struct expr expr;
+    struct expr expr = {0};
     if (p->len > EXPRESSION_MAX)
         return parse_fail(p, (struct span){EXPRESSION_MAX, 1}, "the filter is longer than 64 KiB");
     parse_skip_space(p);
