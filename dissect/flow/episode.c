@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Retransmission episodes: each step back of the request track, why the requester took it, and what
+ * that says about the frame it went back to. */
+#include "internal.h"
+
+/* How long a frame that fills a hole may be behind and still be late rather than sent again, where
+ * the ACK timeout is not known. */
+#define LATE_MAX 4000000 /* ns */
+
+static roce_duration since(roce_tstamp now, roce_tstamp then)
+{
+    return now > then ? (roce_duration)(now - then) : 0;
+}
+
+/* ---- why ---- */
+
+struct asked {
+    enum roce_cause cause;
+    roce_tstamp ts;
+    uint64_t frame;
+};
+
+/* A NAK names the PSN to restart at; requesters that go back to the first packet of the message
+ * start before it. */
+static bool obeys(uint32_t psn, uint32_t asked, const struct flow *f)
+{
+    const int32_t back = roce_psn_diff(asked, psn);
+    return back == 0 || (back > 0 && roce_psn_diff(asked, f->next_psn) < 0 && back < 0x10000);
+}
+
+/* What the responder asked for, if the step back to |psn| obeys it. An RNR NAK is often followed by
+ * a sequence NAK for the packets behind the refused one: the first one is the cause. */
+static bool was_asked(struct trouble *trouble, const struct flow *f, uint32_t psn,
+                      struct asked *out)
+{
+    const bool rnr = trouble->has_rnr && obeys(psn, trouble->rnr_psn, f);
+    const bool nak = trouble->has_nak && obeys(psn, trouble->nak_psn, f);
+    if (rnr && (!nak || trouble->nak_psn == trouble->rnr_psn)) {
+        *out = (struct asked){ROCE_CAUSE_RNR, trouble->rnr_ts, trouble->rnr_frame};
+    } else if (nak) {
+        *out = (struct asked){ROCE_CAUSE_NAK, trouble->nak_ts, trouble->nak_frame};
+    } else if (trouble->has_skip && trouble->skip_psn == psn) {
+        *out = (struct asked){ROCE_CAUSE_IMPLIED_NAK, trouble->skip_ts, trouble->skip_frame};
+    } else {
+        return false;
+    }
+    trouble->has_rnr = trouble->has_rnr && !rnr;
+    trouble->has_nak = trouble->has_nak && !nak;
+    if (trouble->has_skip && trouble->skip_psn == psn)
+        trouble->has_skip = false;
+    return true;
+}
+
+/* A READ or atomic is issued again although its answer, and a later one, passed here: the requester
+ * missed the first and saw the second. */
+static bool answer_lost_behind(const struct ctx *c)
+{
+    const struct flow *f = c->f;
+    const uint32_t psn = c->pkt->bth.psn;
+    if (f->peer == NIL || !(f->flags & F_UNA))
+        return false;
+    if (c->pkt->op == ROCE_OP_ATOMIC)
+        return roce_psn_diff(f->una, psn) > 1;
+    return c->pkt->op == ROCE_OP_READ && rresp_captured(c->t, flow_at(c->t, f->peer), psn) &&
+           roce_psn_diff(f->una, psn) > 1;
+}
+
+/* ---- how it ends ---- */
+
+static void emit_episode(struct roce_flow_table *t, uint32_t id, const struct episode *ep,
+                         bool at_end)
+{
+    if (!event_wanted(t, ROCE_EVENT_EPISODE))
+        return;
+    struct roce_event e = event_make(t, ROCE_EVENT_EPISODE, id);
+    e.cause = ep->cause;
+    e.location = ep->location;
+    e.psn = ep->psn;
+    e.count = ep->count;
+    e.duration = ep->wait;
+    e.about_frame = ep->first_frame;
+    e.at_end = at_end;
+    e.evidence[0] = ep->orig_frame;
+    e.evidence[1] = ep->ask_frame;
+    e.evidence[2] = ep->first_frame;
+    e.evidence[3] = ep->last_frame;
+    event_emit(t, &e);
+}
+
+static void emit_late(struct roce_flow_table *t, uint32_t id, const struct episode *ep)
+{
+    if (!event_wanted(t, ROCE_EVENT_OUT_OF_ORDER))
+        return;
+    struct roce_event e = event_make(t, ROCE_EVENT_OUT_OF_ORDER, id);
+    e.psn = ep->psn;
+    e.count = ep->count;
+    e.about_frame = ep->first_frame;
+    e.duration = ep->late_by;
+    e.evidence[0] = ep->orig_frame;
+    event_emit(t, &e);
+}
+
+/* The restart PSN had been captured: the frame was lost behind the mirror, or refused there, or it
+ * is the answer that was lost. */
+static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episode *ep, bool at_end)
+{
+    struct flow *f = flow_at(t, id);
+    struct trouble *trouble = trouble_of(t, f);
+    const bool paired = f->peer != NIL;
+    ep->location = ROCE_LOST_DOWNSTREAM;
+    if (ep->cause == ROCE_CAUSE_SPURIOUS) {
+        ep->location = ROCE_LOST_NONE;
+        return;
+    }
+    if (ep->cause == ROCE_CAUSE_UNKNOWN) {
+        ep->location = ROCE_LOST_UNKNOWN;
+        loss_count(t, id, ROCE_LOST_UNKNOWN, 1, ep->psn, false, ep->orig_frame, at_end);
+        return;
+    }
+    const bool asked = ep->cause == ROCE_CAUSE_NAK || ep->cause == ROCE_CAUSE_RNR;
+    if (!asked && paired && ep->acked) {
+        /* The answer was captured and did not arrive. */
+        loss_count(t, f->peer, ROCE_LOST_DOWNSTREAM, 1, ep->psn, true, ep->orig_frame, at_end);
+        return;
+    }
+    if (ep->cause == ROCE_CAUSE_IMPLIED_NAK) {
+        /* The missing responses are holes of the peer's READ response track, counted there. */
+        ep->location = ROCE_LOST_UPSTREAM;
+        if (paired && ep->atomic)
+            loss_count(t, f->peer, ROCE_LOST_UPSTREAM, 1, ep->psn, true, ep->ask_frame, at_end);
+        return;
+    }
+    if (!asked && paired && ep->answered_far) {
+        ep->location = ROCE_LOST_UPSTREAM;
+        loss_count(t, f->peer, ROCE_LOST_UPSTREAM, 1, ep->psn, true, ep->orig_frame, at_end);
+        return;
+    }
+    if (ep->cause == ROCE_CAUSE_RNR)
+        trouble->refused++;
+    loss_count(t, id, ROCE_LOST_DOWNSTREAM, 1, ep->psn, false, ep->orig_frame, at_end);
+}
+
+static void keep_for_later(struct roce_flow_table *t, struct trouble *trouble,
+                           const struct episode *ep)
+{
+    for (int i = 0; i < EARLY_MAX; i++) {
+        if (trouble->early[i] != NIL)
+            continue;
+        trouble->early[i] = pool_take(&t->node_pool);
+        if (trouble->early[i] == NIL)
+            break;
+        struct early_episode *e = pool_at(&t->node_pool, trouble->early[i]);
+        *e = (struct early_episode){.psn = ep->psn,
+                                    .count = ep->count,
+                                    .fill = ep->fill,
+                                    .ts = ep->ts,
+                                    .wait = ep->wait,
+                                    .first_frame = ep->first_frame,
+                                    .last_frame = ep->last_frame,
+                                    .orig_frame = ep->orig_frame};
+        return;
+    }
+    t->forgotten++;
+    trouble->cause[ROCE_CAUSE_UNKNOWN]++;
+    if (!ep->fill)
+        trouble->loss[ROCE_LOST_UNKNOWN]++;
+}
+
+/* Counts an episode whose cause is settled as far as the packets tell; a silent one is judged by
+ * its wait. */
+static void settle(struct roce_flow_table *t, uint32_t id, struct episode *ep, bool at_end)
+{
+    struct flow *f = flow_at(t, id);
+    struct trouble *trouble = trouble_of(t, f);
+    if (ep->silent) {
+        const uint64_t timeout = loss_timeout(t, f);
+        if (timeout != 0) {
+            /* An implementation's clock is coarser than ours: 1/16 less still is the timeout. */
+            const bool full = (uint64_t)ep->wait >= timeout - timeout / 16;
+            ep->cause = full             ? ROCE_CAUSE_TIMEOUT
+                        : ep->acked      ? ROCE_CAUSE_SPURIOUS
+                        : f->peer != NIL ? ROCE_CAUSE_EARLY
+                                         : ROCE_CAUSE_UNKNOWN;
+            trouble->cause[ep->cause]++;
+        } else {
+            const uint32_t bin = silent_bin(ep->wait);
+            struct path *path = path_at(t, f->path);
+            if (bin + 1 > path->silent_max)
+                path->silent_max = (uint8_t)(bin + 1);
+            ep->cause = (uint8_t)silent_cause(t, f, bin);
+            if (ep->acked && ep->cause != ROCE_CAUSE_TIMEOUT) {
+                ep->cause = ROCE_CAUSE_SPURIOUS;
+                trouble->cause[ROCE_CAUSE_SPURIOUS]++;
+            } else {
+                trouble->silent[bin]++;
+            }
+        }
+    } else {
+        trouble->cause[ep->cause]++;
+    }
+    if (ep->fill)
+        ep->location = ROCE_LOST_UPSTREAM;
+    else
+        blame_captured(t, id, ep, at_end);
+    emit_episode(t, id, ep, at_end);
+}
+
+void episode_close(struct roce_flow_table *t, uint32_t id, bool at_end)
+{
+    struct trouble *trouble = trouble_peek(t, flow_at(t, id));
+    if (trouble == NULL || !trouble->ep.open)
+        return;
+    struct episode *ep = &trouble->ep;
+    ep->open = false;
+    if (ep->late) {
+        trouble->out_of_order += ep->count;
+        emit_late(t, id, ep);
+        return;
+    }
+    if (ep->silent && flow_at(t, id)->peer == NIL && !at_end)
+        keep_for_later(t, trouble, ep);
+    else
+        settle(t, id, ep, at_end);
+}
+
+/* ---- how it begins ---- */
+
+static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
+{
+    struct roce_flow_table *t = c->t;
+    struct flow *f = c->f;
+    struct trouble *trouble = trouble_of(t, f);
+    struct episode *ep = &trouble->ep;
+    const uint32_t psn = c->pkt->bth.psn;
+    const roce_tstamp now = c->frame->ts;
+    *ep = (struct episode){.open = true,
+                           .psn = psn,
+                           .fill = fill,
+                           .count = 1,
+                           .end = roce_psn_add(psn, n),
+                           .high = roce_psn_add(psn, n),
+                           .ts = now,
+                           .first_frame = c->frame->number,
+                           .last_frame = c->frame->number,
+                           .location = ROCE_LOST_NONE,
+                           .cause = ROCE_CAUSE_UNKNOWN,
+                           .atomic = c->pkt->op == ROCE_OP_ATOMIC,
+                           .orig_frame = was->len > 0 ? was->frame : 0};
+    roce_tstamp quiet_since = f->req_ts;
+    if (f->peer != NIL && f->una_ts > quiet_since)
+        quiet_since = f->una_ts;
+    const roce_duration quiet = since(now, quiet_since);
+    const uint64_t timeout = loss_timeout(t, f);
+    struct asked asked;
+    ep->acked = (f->flags & F_UNA) && roce_psn_diff(f->una, psn) > 0;
+    if (was_asked(trouble, f, psn, &asked)) {
+        ep->cause = (uint8_t)asked.cause;
+        ep->ask_frame = asked.frame;
+        ep->wait = since(now, asked.ts);
+        if (asked.cause == ROCE_CAUSE_IMPLIED_NAK)
+            ep->acked = f->peer != NIL && c->pkt->op == ROCE_OP_READ &&
+                        rresp_captured(t, flow_at(t, f->peer), psn);
+    } else if (answer_lost_behind(c) &&
+               (uint64_t)quiet < (timeout != 0 ? timeout - timeout / 16 : LATE_MAX)) {
+        ep->cause = ROCE_CAUSE_IMPLIED_NAK;
+        ep->wait = quiet;
+    } else {
+        ep->silent = true;
+        ep->wait = quiet;
+        const bool no_acks =
+            c->pkt->service == ROCE_SERVICE_UC || c->pkt->service == ROCE_SERVICE_UD;
+        ep->late = fill && (no_acks || (uint64_t)quiet < (timeout != 0 ? timeout : LATE_MAX));
+        if (was->len > 0)
+            ep->late_by = since(now, was->ts);
+    }
+    if (!ep->late) {
+        c->v->flags |= ROCE_V_EPISODE;
+        c->v->wait = ep->wait;
+    }
+    if (trouble->repeats > 0 && trouble->repeat_psn == psn && !trouble->repeat_answered)
+        trouble->repeats++;
+    else
+        trouble->repeats = 1;
+    trouble->repeat_psn = psn;
+    trouble->repeat_answered = false;
+}
+
+void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
+{
+    struct roce_flow_table *t = c->t;
+    struct flow *f = c->f;
+    const uint32_t psn = c->pkt->bth.psn;
+    struct episode *ep = &trouble_of(t, f)->ep;
+    const bool back = !ep->open || roce_psn_diff(psn, f->prev_end) < 0;
+    /* A late frame followed by one that does not continue it: another late frame. */
+    const bool elsewhere = ep->open && ep->late && psn != ep->end;
+    const bool counted = was->len > 0 && was->judged;
+    if (back || elsewhere) {
+        episode_close(t, c->id, false);
+        begin(c, n, fill, was);
+    } else {
+        ep->count++;
+        ep->last_frame = c->frame->number;
+        ep->end = roce_psn_add(psn, n);
+        if (roce_psn_diff(ep->end, ep->high) > 0)
+            ep->high = ep->end;
+        if (ep->late && !fill) {
+            /* The stream restarted: what seemed late was sent again, all of it. */
+            ep->late = false;
+            loss_count(t, c->id, ROCE_LOST_UPSTREAM, ep->count - 1, ep->psn, false, ep->orig_frame,
+                       false);
+            c->v->flags |= ROCE_V_EPISODE;
+            c->v->wait = ep->wait;
+        }
+    }
+    if (fill && !ep->late && !counted)
+        loss_count(t, c->id, ROCE_LOST_UPSTREAM, 1, psn, false, was->frame, false);
+    if (!ep->late)
+        c->v->cause = ep->silent ? (uint8_t)silent_cause(t, f, silent_bin(ep->wait)) : ep->cause;
+}
+
+void episode_request_ahead(struct ctx *c)
+{
+    struct trouble *trouble = trouble_peek(c->t, c->f);
+    if (trouble->ep.open)
+        episode_close(c->t, c->id, false);
+    trouble->repeats = 0;
+    if (trouble->fatal != 0)
+        trouble->fatal_requests++;
+}
+
+/* Requests to resend from before the last step back have been obeyed by it. */
+void episode_obeyed(struct roce_flow_table *t, struct flow *f)
+{
+    struct trouble *trouble = trouble_peek(t, f);
+    if (trouble == NULL)
+        return;
+    trouble->has_nak = trouble->has_nak && trouble->nak_ts > trouble->ep.ts;
+    trouble->has_rnr = trouble->has_rnr && trouble->rnr_ts > trouble->ep.ts;
+    trouble->has_skip = trouble->has_skip && trouble->skip_ts > trouble->ep.ts;
+}
+
+void episode_response(struct roce_flow_table *t, struct flow *f, uint32_t acked, bool asks)
+{
+    struct trouble *trouble = trouble_peek(t, f);
+    if (!asks) {
+        if (trouble->has_nak && roce_psn_diff(acked, trouble->nak_psn) >= 0)
+            trouble->has_nak = false;
+        if (trouble->has_rnr && roce_psn_diff(acked, trouble->rnr_psn) >= 0)
+            trouble->has_rnr = false;
+        if (trouble->has_skip && acked == trouble->skip_psn)
+            trouble->has_skip = false;
+    }
+    if (trouble->repeats > 0 && roce_psn_diff(acked, trouble->repeat_psn) >= 0)
+        trouble->repeat_answered = true;
+    struct episode *ep = &trouble->ep;
+    if (ep->open && roce_psn_diff(acked, ep->high) >= 0 && roce_psn_diff(acked, f->next_psn) < 0)
+        ep->answered_far = true;
+}
+
+/* ---- episodes from before the pair was known ---- */
+
+static void replay(struct roce_flow_table *t, uint32_t id, const struct early_episode *e,
+                   bool at_end)
+{
+    struct flow *f = flow_at(t, id);
+    struct episode ep = {.psn = e->psn,
+                         .count = e->count,
+                         .fill = e->fill,
+                         .silent = true,
+                         .cause = ROCE_CAUSE_UNKNOWN,
+                         .wait = e->wait,
+                         .ts = e->ts,
+                         .first_frame = e->first_frame,
+                         .last_frame = e->last_frame,
+                         .orig_frame = e->orig_frame};
+    if (f->peer != NIL) {
+        const int side = t->replay_flow[0] == f->peer ? 0 : 1;
+        for (uint32_t i = 0; i < t->replay_n[side]; i++) {
+            const struct obs *o = &t->replay[side][i];
+            const uint8_t kind = (uint8_t)(o->psn >> 24 & 0x3F);
+            if (o->ts > e->ts || (o->psn & ROCE_PSN_MASK) != e->psn)
+                continue;
+            if (kind == OBS_NAK || kind == OBS_RNR) {
+                if (ep.cause != ROCE_CAUSE_RNR)
+                    ep.cause = kind == OBS_NAK ? ROCE_CAUSE_NAK : ROCE_CAUSE_RNR;
+                ep.silent = false;
+                ep.ask_frame = o->frame;
+                ep.wait = since(e->ts, o->ts);
+            } else if (kind == OBS_ACK) {
+                ep.acked = true;
+            }
+        }
+    }
+    settle(t, id, &ep, at_end);
+}
+
+static void replay_all(struct roce_flow_table *t, uint32_t id, bool at_end)
+{
+    struct trouble *trouble = trouble_peek(t, flow_at(t, id));
+    if (trouble == NULL)
+        return;
+    for (int i = 0; i < EARLY_MAX && trouble->early[i] != NIL; i++) {
+        const struct early_episode e =
+            *(const struct early_episode *)pool_at(&t->node_pool, trouble->early[i]);
+        pool_give(&t->node_pool, trouble->early[i]);
+        trouble->early[i] = NIL;
+        replay(t, id, &e, at_end);
+    }
+}
+
+/* Called while the peer's observations are still there. */
+void episode_pair_known(struct roce_flow_table *t, uint32_t id)
+{
+    replay_all(t, id, false);
+}
+
+void episode_unpaired_end(struct roce_flow_table *t, uint32_t id)
+{
+    replay_all(t, id, true);
+}

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Flow state as its own files share it. */
+#ifndef FLOW_INTERNAL_H
+#define FLOW_INTERNAL_H
+
+#include <roce/flow.h>
+#include <roce/psn.h>
+
+#include "histpool.h"
+#include "pool.h"
+
+#define OPCODE_SLOTS 12
+#define SIG_SLOTS    4
+#define PORT_SLOTS   3
+#define PORTS_MANY   255
+#define MSG_SLOTS    2
+
+enum flow_flag {
+    F_LIVE = 1 << 0,
+    F_PSN = 1 << 1,     /* request track exists */
+    F_SLACK = 1 << 2,   /* the last request was a READ whose PSN count is not known */
+    F_MSG = 1 << 3,     /* inside a SEND or WRITE message, msg_* are valid */
+    F_MSG_MID = 1 << 4, /* its first packet was not captured */
+    F_UNA = 1 << 5,     /* una is valid */
+    F_RRESP = 1 << 6,   /* READ response track exists */
+    F_UD_MIXED = 1 << 7,
+    F_SRC_QP = 1 << 8,
+    F_ID_MOVES = 1 << 9,  /* IPv4 identification differs from frame to frame */
+    F_MTU_SURE = 1 << 10, /* mtu_mask comes from CM or a First/Middle packet */
+    F_MTU_SEEN = 1 << 11, /* mtu_mask was narrowed by the request behind a READ */
+    F_CNP_ONLY = 1 << 12, /* no frame with a transport service yet */
+    F_DSCP_VARIES = 1 << 13,
+    F_MIG0 = 1 << 14,
+    F_MIG1 = 1 << 15,
+    F_VLAN = 1 << 16,
+    F_PAIR_CM = 1 << 17,
+    F_PORTS_MIN = 1 << 18,
+    F_SIDE1 = 1 << 19,     /* flows[1] of its connection */
+    F_AMBIGUOUS = 1 << 20, /* several candidates have been seen for the peer */
+    F_DSCP = 1 << 22,      /* dscp is valid */
+    F_MSG_WRITE = 1 << 23, /* the open message is a WRITE */
+};
+
+struct msg_slot {
+    uint32_t started, completed;
+    uint64_t bytes;
+};
+
+/* One direction towards one QP: six cache lines, what every packet touches first. */
+struct flow {
+    uint32_t path, dqpn;
+    uint32_t flags;
+    uint32_t peer;
+    uint64_t packets, bytes, payload;
+    roce_tstamp last_ts;
+    uint32_t next_psn; /* request track */
+    uint32_t prev_end; /* PSN behind the request frame captured last */
+    uint32_t low_psn;  /* lowest PSN captured: first_psn, or an older one resent */
+    uint32_t trouble;  /* struct trouble, once something is not as it should be */
+
+    uint32_t op_count[OPCODE_SLOTS];
+    uint8_t op[OPCODE_SLOTS];
+    uint8_t n_op;
+    uint8_t op_hint;
+    uint8_t service;
+    uint8_t mtu_mask; /* path MTUs that are possible: bit n is 256 << n */
+
+    uint32_t sig[SIG_SLOTS];     /* newest frames, to know a mirror's second copy */
+    uint16_t sig_ts[SIG_SLOTS];  /* in units of 2^16 ns */
+    uint8_t sig_attr[SIG_SLOTS]; /* hash of TTL, TOS, VLAN, MACs */
+    uint16_t sport, ip_id;
+    uint8_t sig_pos;
+    uint8_t dscp, ttl, pcp;
+    uint32_t ce;
+    uint64_t ect, icrc_ok;
+    uint64_t last_frame;
+
+    roce_tstamp msg_ts; /* open message: time and number of its first frame */
+    uint64_t msg_frame;
+    uint32_t msg_psn;
+    uint32_t msg_bytes;
+    uint32_t msg_packets;
+    uint32_t msg_no;               /* messages begun */
+    uint32_t pend_head, pend_tail; /* requests that wait for their answer, by PSN */
+    uint32_t una;                  /* oldest PSN not acknowledged */
+    uint16_t pend_n, obs_n;
+    struct msg_slot msg0;
+
+    struct msg_slot msg1;
+    roce_tstamp first_ts;
+    uint64_t first_frame;
+    roce_tstamp req_ts;          /* newest request frame */
+    uint32_t read_psn, read_len; /* the last READ request */
+    uint32_t rr_low, rr_next;    /* READ response track */
+    uint32_t rr_prev;            /* PSN of the newest READ response frame */
+    uint32_t holes;              /* list of struct hole: PSNs skipped and not captured since */
+
+    union {
+        struct { /* undecided: responses seen, list of struct obs_block */
+            uint32_t obs_head, obs_tail;
+        };
+        roce_tstamp una_ts; /* paired: when |una| last moved */
+    };
+    uint32_t rr_holes;
+    uint32_t wide;     /* struct wide */
+    uint32_t hist;     /* struct hist_pair */
+    uint32_t read_end; /* low half of the VA behind the last READ */
+    uint32_t first_psn, serial, src_qp, cm;
+    uint32_t winner; /* candidate of the last attempt to pair */
+    union {
+        uint16_t port[PORT_SLOTS];
+        uint32_t ports[1]; /* n_port PORTS_MANY: bitmap of ports */
+    };
+    uint16_t vlan;
+    uint16_t evidence, conflicts;
+    uint16_t tries; /* responses seen while undecided, for the pace of attempts */
+    uint8_t n_port, n_msg;
+    uint8_t msg_op[MSG_SLOTS];
+};
+
+_Static_assert(sizeof(struct flow) == 384, "a flow is six cache lines");
+
+/* Counters of flows that use many opcodes or operations, and the high halves of 32-bit counters. */
+struct wide {
+    uint32_t op_blocks; /* list of struct op_block */
+    uint32_t op_high[OPCODE_SLOTS];
+    struct msg_slot msg[ROCE_MESSAGE_OPS];
+    uint32_t started_high[MSG_SLOTS], completed_high[MSG_SLOTS];
+};
+
+struct op_block {
+    uint32_t next;
+    uint8_t op[OPCODE_SLOTS];
+    uint32_t count[OPCODE_SLOTS]; /* 0: slot unused */
+};
+
+struct hist_pair {
+    struct hist_head message, ack;
+};
+
+struct episode {
+    uint32_t psn;   /* restart PSN */
+    uint32_t end;   /* PSN behind the frame resent last */
+    uint32_t high;  /* PSN behind the highest frame resent */
+    uint32_t count; /* frames resent */
+    uint8_t cause;  /* unless |silent| */
+    uint8_t location;
+    bool open;
+    bool fill;         /* the restart PSN had not been captured */
+    bool late;         /* may still turn out to be reordering */
+    bool acked;        /* the restart PSN was answered before */
+    bool answered_far; /* the answer acknowledges frames that have not been resent */
+    bool silent;       /* neither NAK, RNR nor implied NAK: judged by |wait| */
+    bool atomic;
+    uint64_t first_frame, last_frame, orig_frame, ask_frame;
+    roce_tstamp ts;
+    roce_duration wait, late_by;
+};
+
+#define EARLY_MAX   4
+#define SILENT_BINS 24 /* 4.096 us << bin; longer waits share the last */
+
+/* Everything that a healthy flow does not need. */
+struct trouble {
+    uint32_t gap_events;
+    uint32_t retransmitted, dup, fill, out_of_order;
+    uint32_t mirror_dup, mirror_seen;
+    uint32_t rr_dup, rr_gap;
+    uint64_t gap_psns;
+    uint32_t icrc_bad, malformed, sliced;
+    uint32_t naks[ROCE_NAK_MAX + 1];
+    uint32_t rnr, reserved;
+    uint8_t rnr_timer;
+    uint8_t fatal; /* NAK code + 1 of a NAK that stops the requester */
+    uint64_t fatal_frame;
+    uint32_t fatal_requests; /* requests of the flow since */
+    uint32_t loss[ROCE_LOST_COUNT];
+    uint32_t refused;
+    uint32_t cause[ROCE_CAUSE_COUNT];
+    uint16_t silent[SILENT_BINS]; /* episodes judged by their wait, not yet in |cause| */
+    uint32_t repeat_psn, repeats; /* resends of one PSN in a row */
+    bool repeat_answered;
+    bool has_nak, has_rnr, has_skip; /* asked of this flow's requester, not yet obeyed */
+    uint32_t nak_psn, rnr_psn, skip_psn;
+    uint64_t nak_frame, rnr_frame, skip_frame;
+    roce_tstamp nak_ts, rnr_ts, skip_ts;
+    uint32_t old_count[ROCE_MESSAGE_OPS]; /* messages dropped from the pending list, by operation */
+    uint32_t old_psn;
+    bool has_old;
+    struct episode ep;
+    uint32_t early[EARLY_MAX]; /* struct early_episode, in order */
+};
+
+/* A request that waits for its answer, or an AckReq frame inside a message. One cache line. */
+enum node_kind {
+    NODE_END,    /* last packet of a SEND or WRITE */
+    NODE_ACKREQ, /* a packet inside one that asks for an ACK */
+    NODE_OPEN,   /* a message interrupted by a gap; its end is missing */
+    NODE_READ,   /* READ, FLUSH, ATOMIC WRITE: answered by READ responses */
+    NODE_ATOMIC,
+};
+struct node {
+    uint32_t next;
+    uint32_t hnext, hprev; /* chain of the pairing index; hprev NIL: head, see HPREV_NONE */
+    uint32_t owner;
+    uint32_t first_psn, last_psn;
+    uint32_t msg_no;
+    uint8_t kind, op;
+    uint8_t flags;
+    uint8_t spare;
+    roce_tstamp start_ts, ts; /* of the first frame; of the frame with last_psn */
+    uint64_t start_frame;
+    uint64_t frame; /* with last_psn; NODE_READ: next response PSN expected */
+};
+#define NODE_HASHED    1  /* in the pairing index */
+#define NODE_ACK       2  /* the frame asks for an ACK */
+#define NODE_SKIPPED   4  /* a response passed it unanswered */
+#define NODE_COUNTED   8  /* READ: |last_psn| is known */
+#define NODE_LAST_SEEN 16 /* READ: its last response came, but not all before it; |ts| when */
+#define NODE_NO_START  32 /* first packet not captured: no message latency */
+
+/* An episode that ended before the pair was known, in the nodes' pool. */
+struct early_episode {
+    uint32_t psn, count;
+    bool fill;
+    roce_tstamp ts;
+    roce_duration wait;
+    uint64_t first_frame, last_frame, orig_frame;
+};
+/* Two responses seen while their peer is undecided. */
+struct obs {
+    roce_tstamp ts;
+    uint64_t frame;
+    uint32_t psn; /* | kind << 24 */
+    uint32_t msn;
+};
+enum obs_kind {
+    OBS_ACK,
+    OBS_NAK,
+    OBS_FATAL,
+    OBS_RNR,
+    OBS_READ_FIRST,
+    OBS_READ_ONLY,
+    OBS_READ_MIDDLE,
+    OBS_READ_LAST,
+    OBS_ATOMIC,
+    OBS_NO_MSN = 0x40, /* READ response without AETH */
+};
+struct obs_block {
+    uint32_t next;
+    uint32_t n;
+    struct obs obs[2];
+    uint64_t spare;
+};
+
+_Static_assert(sizeof(struct node) == 64, "a node is one cache line");
+_Static_assert(sizeof(struct obs_block) <= 64, "observations share the nodes' pool");
+
+/* PSNs [psn, psn + len) that were skipped. */
+struct hole {
+    uint32_t next;
+    uint32_t psn, len;
+    uint32_t middles; /* PSNs of it that proved to be READ responses behind the first */
+    uint64_t frame;   /* that showed the hole */
+    roce_tstamp ts;
+    uint8_t naked;  /* the receiver asked for it */
+    uint8_t judged; /* already counted as lost */
+    uint8_t soft;   /* READ responses: may be no responses at all */
+    uint8_t before; /* lies before the first PSN captured */
+};
+
+struct path {
+    uint8_t src[16], dst[16];
+    uint32_t tunnel_key;
+    uint8_t encapsulated, ip_version, grh;
+    uint8_t silent_max; /* highest bin of the waits of silent episodes, + 1 */
+    uint32_t reverse;   /* NIL unknown */
+    uint32_t flows;
+    uint8_t src_mac[6], dst_mac[6];
+    uint8_t tunnel_kind;
+    uint8_t pad[3];
+};
+
+struct cm_entry {
+    struct roce_cm_info info;
+    uint32_t comm_a;
+    uint32_t tunnel_key;
+    bool encapsulated;
+    uint32_t chain[3]; /* next in the index, by enum cm_key: entry * 3 + key */
+};
+
+/* A copy that may be a mirror's or the network's, until it is known which. */
+struct copy {
+    uint32_t flow, serial;
+    uint8_t opcode;
+    bool request, read_response;
+    uint8_t ect, ce, icrc_ok;
+    uint32_t bytes, payload;
+};
+#define COPIES_MAX 64
+
+#define PAIR_INDEX_SIZE 65536
+#define OBS_MAX         16 /* responses kept of one flow while its peer is undecided */
+
+struct roce_flow_table {
+    struct flow *flows;
+    struct pool flow_pool, path_pool, node_pool, hole_pool, trouble_pool, wide_pool, op_pool,
+        hist_pool, page_pool, port_pool, cm_pool;
+    uint64_t *flow_index, *path_index; /* hash in the high half, id + 1 in the low one */
+    uint32_t flow_mask, path_mask, index_max;
+    uint64_t seed;
+    uint32_t *lru_prev, *lru_next;
+    uint32_t lru_head, lru_tail; /* head: least recently seen */
+    bool lru_on;
+    uint32_t *pair_index; /* heads of node chains by (path, PSN) */
+    uint8_t *ext;
+    uint32_t capacity;
+    struct roce_flow_opts opts;
+    uint64_t evicted, frames, conflicts, forgotten;
+    uint32_t created, connections;
+    uint32_t *cm_index;
+    /* mirror copies */
+    uint8_t mirror_state; /* enum mirror_state */
+    uint32_t mirror_copies, mirror_frames;
+    uint32_t n_copies;
+    struct copy copies[COPIES_MAX];
+    /* responses that are being applied to a pair just decided */
+    struct obs replay[2][OBS_MAX];
+    uint32_t replay_n[2], replay_flow[2];
+    roce_tstamp now;
+    uint64_t frame;
+};
+
+enum mirror_state { MIRROR_UNDECIDED, MIRROR_NO, MIRROR_YES };
+
+#define CM_INDEX_SIZE 4096
+#define CM_MAX        65536
+
+static inline struct flow *flow_at(const struct roce_flow_table *t, uint32_t id)
+{
+    return &t->flows[id];
+}
+static inline struct path *path_at(const struct roce_flow_table *t, uint32_t id)
+{
+    return pool_at(&t->path_pool, id);
+}
+static inline struct node *node_at(const struct roce_flow_table *t, uint32_t id)
+{
+    return pool_at(&t->node_pool, id);
+}
+static inline struct hole *hole_at(const struct roce_flow_table *t, uint32_t id)
+{
+    return pool_at(&t->hole_pool, id);
+}
+static inline uint32_t flow_id(const struct roce_flow_table *t, const struct flow *f)
+{
+    return (uint32_t)(f - t->flows);
+}
+static inline bool flow_live(const struct roce_flow_table *t, uint32_t id)
+{
+    return id < t->flow_pool.fresh && (t->flows[id].flags & F_LIVE) != 0;
+}
+
+/* The frame being processed. */
+struct ctx {
+    struct roce_flow_table *t;
+    const struct roce_frame *frame;
+    const struct roce_packet *pkt;
+    struct roce_verdict *v;
+    struct flow *f;
+    uint32_t id;
+};
+
+/* table.c */
+uint32_t table_find_path(const struct roce_flow_table *t, const struct path *key, uint64_t *hash);
+uint32_t table_reverse_path(struct roce_flow_table *t, uint32_t path);
+uint32_t table_find(const struct roce_flow_table *t, uint32_t path, uint32_t dqpn);
+uint32_t table_get(struct roce_flow_table *t, const struct roce_packet *pkt, bool *created);
+void table_path_key(const struct roce_packet *pkt, struct path *key);
+struct trouble *trouble_of(struct roce_flow_table *t, struct flow *f);
+static inline struct trouble *trouble_peek(const struct roce_flow_table *t, const struct flow *f)
+{
+    return f->trouble == NIL ? NULL : pool_at(&t->trouble_pool, f->trouble);
+}
+
+/* event.c */
+bool event_wanted(const struct roce_flow_table *t, enum roce_event_kind kind);
+struct roce_event event_make(const struct roce_flow_table *t, enum roce_event_kind kind,
+                             uint32_t flow);
+void event_emit(const struct roce_flow_table *t, const struct roce_event *e);
+
+/* hole.c: lists of skipped PSNs, newest first */
+uint32_t hole_find(const struct roce_flow_table *t, uint32_t list, uint32_t psn);
+void hole_add(struct roce_flow_table *t, uint32_t *list, uint32_t psn, uint32_t len, bool soft);
+/* hole_fill takes [psn, psn + n) out of the list; the first hole hit is copied to |*was| (len 0:
+ * none was). */
+void hole_fill(struct roce_flow_table *t, uint32_t *list, uint32_t psn, uint32_t n,
+               struct hole *was);
+void hole_drop(struct roce_flow_table *t, uint32_t *list);
+
+/* track.c: requests */
+void track_request(struct ctx *c);
+void track_set_mtu(struct roce_flow_table *t, struct flow *f, uint32_t mtu, bool both);
+uint32_t mtu_of(const struct flow *f);
+void track_reset(struct roce_flow_table *t, struct flow *f);
+
+/* message.c */
+void message_request(struct ctx *c, uint32_t n, bool first_time);
+void message_gap(struct ctx *c);
+void message_count(struct roce_flow_table *t, struct flow *f, uint8_t op, uint32_t started,
+                   uint32_t completed, uint64_t bytes);
+void message_complete(struct roce_flow_table *t, uint32_t id, struct node *node, roce_tstamp ts,
+                      uint64_t frame, struct roce_verdict *v);
+void latency_add(struct roce_flow_table *t, struct flow *f, bool ack, uint64_t ns);
+uint32_t pend_append(struct roce_flow_table *t, uint32_t id, uint32_t psn);
+void pend_remove(struct roce_flow_table *t, struct flow *f, uint32_t prev, uint32_t index);
+void pend_drop_all(struct roce_flow_table *t, struct flow *f);
+
+/* response.c */
+void response_frame(struct ctx *c);
+void response_apply(struct roce_flow_table *t, uint32_t from, const struct obs *o,
+                    struct roce_verdict *v);
+void obs_drop_all(struct roce_flow_table *t, struct flow *f);
+/* obs_next walks the observations of a flow: start with |*block| NIL and |*at| 0. */
+const struct obs *obs_next(const struct roce_flow_table *t, const struct flow *f, uint32_t *block,
+                           uint32_t *at);
+
+/* pair.c */
+void pair_index_add(struct roce_flow_table *t, uint32_t index);
+void pair_index_remove(struct roce_flow_table *t, uint32_t index);
+void pair_try(struct roce_flow_table *t, uint32_t id, struct roce_verdict *v);
+void pair_set(struct roce_flow_table *t, uint32_t a, uint32_t b, bool cm, uint32_t evidence,
+              struct roce_verdict *v);
+void pair_break(struct roce_flow_table *t, uint32_t id, bool conflict);
+
+/* episode.c: steps back of the request track */
+void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct hole *was);
+void episode_request_ahead(struct ctx *c);
+void episode_response(struct roce_flow_table *t, struct flow *f, uint32_t acked, bool asks);
+void episode_obeyed(struct roce_flow_table *t, struct flow *f);
+void episode_close(struct roce_flow_table *t, uint32_t id, bool at_end);
+void episode_pair_known(struct roce_flow_table *t, uint32_t id);
+void episode_unpaired_end(struct roce_flow_table *t, uint32_t id);
+
+/* loss.c: where it was lost */
+void loss_count(struct roce_flow_table *t, uint32_t id, enum roce_location where, uint32_t count,
+                uint32_t psn, bool responses, uint64_t shown, bool at_end);
+void loss_holes_passed(struct roce_flow_table *t, uint32_t id, uint32_t una);
+void loss_holes_end(struct roce_flow_table *t, uint32_t id);
+/* loss_timeout returns the ACK timeout in ns that CM or the options tell, 0 when none does. */
+uint64_t loss_timeout(const struct roce_flow_table *t, const struct flow *f);
+uint32_t silent_bin(roce_duration wait);
+enum roce_cause silent_cause(const struct roce_flow_table *t, const struct flow *f, uint32_t bin);
+
+/* rresp.c: READ response track */
+void rresp_frame(struct ctx *c);
+bool rresp_captured(const struct roce_flow_table *t, const struct flow *f, uint32_t psn);
+
+/* conn.c: CM */
+void conn_frame(struct ctx *c);
+void conn_new_flow(struct roce_flow_table *t, uint32_t id);
+
+/* mirror.c */
+bool mirror_copy(struct ctx *c, const struct roce_icrc *icrc);
+void mirror_resolve(struct roce_flow_table *t, bool at_end);
+
+/* count.c */
+void count_opcode(struct roce_flow_table *t, struct flow *f, uint8_t opcode);
+uint64_t count_opcodes(const struct roce_flow_table *t, const struct flow *f, uint64_t out[256]);
+void count_port(struct ctx *c, uint16_t port);
+uint32_t count_ports(const struct roce_flow_table *t, const struct flow *f);
+struct wide *wide_of(struct roce_flow_table *t, struct flow *f);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where frames were lost as seen from the capture point, and how long a requester's silence must be
+ * to be its ACK timeout. */
+#include "internal.h"
+
+#define TIMEOUT_UNIT 4096 /* ns: IBTA 9.7.6.1.3 */
+/* Without any word on the timeout, a wait below 4.096 us * 2^8 (1 ms) is taken for adaptive
+ * retransmission: no stack is known to be configured with less. */
+#define BIN_FLOOR 8
+/* A timeout fires between T and 4 T (IBTA 9.7.6.1.3): waits up to two octaves below the longest one
+ * of the path may be the same timeout. */
+#define BIN_SPREAD 2
+
+void loss_count(struct roce_flow_table *t, uint32_t id, enum roce_location where, uint32_t count,
+                uint32_t psn, bool responses, uint64_t shown, bool at_end)
+{
+    trouble_of(t, flow_at(t, id))->loss[where] += count;
+    if (!event_wanted(t, ROCE_EVENT_LOSS))
+        return;
+    struct roce_event e = event_make(t, ROCE_EVENT_LOSS, id);
+    e.location = (uint8_t)where;
+    e.count = count;
+    e.psn = psn;
+    e.responses = responses;
+    e.at_end = at_end;
+    if (at_end)
+        e.frame = 0;
+    e.evidence[0] = shown;
+    e.evidence[1] = at_end ? 0 : t->frame;
+    event_emit(t, &e);
+}
+
+static uint32_t hole_frames(const struct hole *h)
+{
+    return h->len > h->middles ? h->len - h->middles : 1;
+}
+
+void loss_holes_passed(struct roce_flow_table *t, uint32_t id, uint32_t una)
+{
+    for (uint32_t i = flow_at(t, id)->holes; i != NIL; i = hole_at(t, i)->next) {
+        struct hole *h = hole_at(t, i);
+        if (h->judged || h->before || roce_psn_diff(una, roce_psn_add(h->psn, h->len)) < 0)
+            continue;
+        h->judged = true;
+        loss_count(t, id, h->naked ? ROCE_LOST_UPSTREAM : ROCE_LOST_CAPTURE, hole_frames(h), h->psn,
+                   false, h->frame, false);
+    }
+}
+
+void loss_holes_end(struct roce_flow_table *t, uint32_t id)
+{
+    struct flow *f = flow_at(t, id);
+    for (uint32_t i = f->holes; i != NIL; i = hole_at(t, i)->next) {
+        struct hole *h = hole_at(t, i);
+        if (h->judged || h->before)
+            continue;
+        h->judged = true;
+        loss_count(t, id, h->naked ? ROCE_LOST_UPSTREAM : ROCE_LOST_UNKNOWN, hole_frames(h), h->psn,
+                   false, h->frame, true);
+    }
+    for (uint32_t i = f->rr_holes; i != NIL; i = hole_at(t, i)->next) {
+        struct hole *h = hole_at(t, i);
+        if (h->judged || h->soft)
+            continue;
+        h->judged = true;
+        /* The requester asks again as soon as a later response shows it the hole (IBTA 9.7.5.2.4).
+         * When it sent new requests instead, it has had the responses. */
+        const struct flow *peer = f->peer != NIL ? flow_at(t, f->peer) : NULL;
+        const bool went_on =
+            peer != NULL && peer->req_ts > h->ts && peer->prev_end == peer->next_psn;
+        loss_count(t, id, went_on ? ROCE_LOST_CAPTURE : ROCE_LOST_UNKNOWN, h->len, h->psn, true,
+                   h->frame, true);
+    }
+}
+
+uint64_t loss_timeout(const struct roce_flow_table *t, const struct flow *f)
+{
+    if (f->cm != NIL) {
+        const struct cm_entry *cm = pool_at(&t->cm_pool, f->cm);
+        if (cm->info.ack_timeout != 0)
+            return (uint64_t)TIMEOUT_UNIT << cm->info.ack_timeout;
+    }
+    return t->opts.timeout_exp != 0 ? (uint64_t)TIMEOUT_UNIT << (t->opts.timeout_exp & 31) : 0;
+}
+
+uint32_t silent_bin(roce_duration wait)
+{
+    uint64_t w = wait > 0 ? (uint64_t)wait / TIMEOUT_UNIT : 0;
+    uint32_t bin = 0;
+    while (w > 1 && bin < SILENT_BINS - 1) {
+        w >>= 1;
+        bin++;
+    }
+    return bin;
+}
+
+enum roce_cause silent_cause(const struct roce_flow_table *t, const struct flow *f, uint32_t bin)
+{
+    const uint32_t longest = path_at(t, f->path)->silent_max;
+    if (bin >= BIN_FLOOR && bin + BIN_SPREAD + 1 >= longest)
+        return ROCE_CAUSE_TIMEOUT;
+    return f->peer != NIL ? ROCE_CAUSE_EARLY : ROCE_CAUSE_UNKNOWN;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Frames that the capture holds twice. A mirror port that copies ingress and egress shows each
+ * frame a second time, changed at most in TTL, TOS, VLAN and MAC addresses; a network that
+ * duplicates, or a requester that resends within microseconds, does so now and then. Copies that
+ * differ in what a router changes are the mirror's. Identical ones are the mirror's when they are
+ * the rule: until that is known, they are put aside and counted afterwards as what they prove to
+ * be. */
+#include "internal.h"
+
+#define DECIDE_FRAMES 64
+#define RULE_NUM      3 /* copies are the rule when 3 of 10 frames have one */
+#define RULE_DEN      10
+#define TS_SHIFT      16
+#define CLOSE_ID      160 /* 2^16 ns units, 10 ms: with an IP identification that tells frames apart */
+#define CLOSE_BLIND   1 /* without one, and only among the newest BACK_BLIND frames */
+#define BACK_BLIND    2
+
+static uint32_t mix(uint32_t h, uint32_t v)
+{
+    h = (h ^ v) * UINT32_C(0x9E3779B1);
+    return h ^ h >> 15;
+}
+
+static uint32_t signature(const struct roce_packet *pkt, const struct roce_icrc *icrc)
+{
+    uint32_t h = mix(pkt->bth.psn << 8 | pkt->bth.opcode, UINT32_C(0x5BD1E995));
+    h = mix(h, (uint32_t)pkt->ip.id << 16 | (uint32_t)pkt->bth.ackreq << 15 | pkt->bth.pad);
+    if (pkt->has & ROCE_HAS_PAYLOAD)
+        h = mix(h, pkt->payload_len);
+    if (pkt->has & ROCE_H_AETH)
+        h = mix(h, (uint32_t)pkt->aeth.syndrome << 24 | pkt->aeth.msn);
+    if (pkt->has & ROCE_H_RETH)
+        h = mix(h, (uint32_t)pkt->reth.va ^ pkt->reth.dma_length);
+    if (icrc != NULL && icrc->has_value)
+        h = mix(h, icrc->value);
+    return h;
+}
+
+static uint8_t attributes(const struct roce_packet *pkt)
+{
+    uint32_t h = mix((uint32_t)pkt->ip.ttl << 8 | pkt->ip.tos, pkt->n_vlan);
+    if (pkt->n_vlan > 0)
+        h = mix(h, pkt->vlan[0].tci);
+    if (pkt->has & ROCE_HAS_ETH)
+        for (int i = 2; i < 6; i++)
+            h = mix(h, (uint32_t)pkt->eth.src[i] << 8 | pkt->eth.dst[i]);
+    return (uint8_t)(h >> 24);
+}
+
+static bool is_rule(uint32_t copies, uint32_t frames)
+{
+    return copies * RULE_DEN >= frames * RULE_NUM;
+}
+
+static void count_copy(struct roce_flow_table *t, struct flow *f)
+{
+    struct trouble *trouble = trouble_of(t, f);
+    if (trouble->mirror_dup++ == 0 && event_wanted(t, ROCE_EVENT_MIRROR_DUP)) {
+        const struct roce_event e = event_make(t, ROCE_EVENT_MIRROR_DUP, flow_id(t, f));
+        event_emit(t, &e);
+    }
+}
+
+static void count_as_frame(struct roce_flow_table *t, const struct copy *copy)
+{
+    struct flow *f = flow_at(t, copy->flow);
+    f->packets++;
+    f->bytes += copy->bytes;
+    f->payload += copy->payload;
+    f->ect += copy->ect;
+    f->ce += copy->ce;
+    f->icrc_ok += copy->icrc_ok;
+    count_opcode(t, f, copy->opcode);
+    if (copy->request) {
+        trouble_of(t, f)->retransmitted++;
+        trouble_of(t, f)->dup++;
+    } else if (copy->read_response) {
+        trouble_of(t, f)->rr_dup++;
+    }
+}
+
+void mirror_resolve(struct roce_flow_table *t, bool at_end)
+{
+    if (t->mirror_state != MIRROR_UNDECIDED ||
+        (!at_end && t->mirror_frames < DECIDE_FRAMES && t->n_copies < COPIES_MAX))
+        return;
+    const bool mirror = t->mirror_copies > 0 && is_rule(t->mirror_copies, t->mirror_frames);
+    if (!at_end || t->mirror_frames >= DECIDE_FRAMES)
+        t->mirror_state = mirror ? MIRROR_YES : MIRROR_NO;
+    for (uint32_t i = 0; i < t->n_copies; i++) {
+        const struct copy *copy = &t->copies[i];
+        if (!flow_live(t, copy->flow) || flow_at(t, copy->flow)->serial != copy->serial)
+            continue;
+        if (mirror)
+            count_copy(t, flow_at(t, copy->flow));
+        else
+            count_as_frame(t, copy);
+    }
+    t->n_copies = 0;
+}
+
+static void put_aside(struct ctx *c, const struct roce_icrc *icrc)
+{
+    const struct roce_packet *pkt = c->pkt;
+    const enum roce_ecn ecn = roce_ip_ecn(&pkt->ip);
+    const bool tracked = pkt->op <= ROCE_OP_ATOMIC_WRITE && (c->f->flags & F_PSN);
+    c->t->copies[c->t->n_copies++] = (struct copy){
+        .flow = c->id,
+        .serial = c->f->serial,
+        .opcode = pkt->bth.opcode,
+        .request = tracked,
+        .read_response = pkt->op == ROCE_OP_READ_RESPONSE,
+        .ect = ecn == ROCE_ECN_ECT0 || ecn == ROCE_ECN_ECT1,
+        .ce = ecn == ROCE_ECN_CE,
+        .icrc_ok = icrc != NULL && icrc->status == ROCE_ICRC_OK,
+        .bytes = c->frame->origlen,
+        .payload = pkt->has & ROCE_HAS_PAYLOAD ? pkt->payload_len : 0,
+    };
+}
+
+/* Judges a frame that is equal to an earlier one of its flow. */
+static bool judge(struct ctx *c, const struct roce_icrc *icrc, bool same_attributes)
+{
+    struct roce_flow_table *t = c->t;
+    if (!same_attributes) {
+        count_copy(t, c->f);
+        return true;
+    }
+    t->mirror_copies++;
+    struct trouble *trouble;
+    switch ((enum mirror_state)t->mirror_state) {
+    case MIRROR_UNDECIDED:
+        put_aside(c, icrc);
+        mirror_resolve(t, false);
+        return true;
+    case MIRROR_YES:
+        count_copy(t, c->f);
+        return true;
+    case MIRROR_NO:
+        break;
+    }
+    /* A mirror that doubles only some flows, or begins later. */
+    trouble = trouble_of(t, c->f);
+    trouble->mirror_seen++;
+    if (trouble->mirror_seen < DECIDE_FRAMES ||
+        !is_rule(trouble->mirror_seen, (uint32_t)(c->f->packets & UINT32_MAX)))
+        return false;
+    count_copy(t, c->f);
+    return true;
+}
+
+bool mirror_copy(struct ctx *c, const struct roce_icrc *icrc)
+{
+    struct flow *f = c->f;
+    const struct roce_packet *pkt = c->pkt;
+    const uint32_t sig = signature(pkt, icrc);
+    const uint8_t attr = attributes(pkt);
+    const uint16_t ts = (uint16_t)(c->frame->ts >> TS_SHIFT);
+    if (f->packets > 0) {
+        if (pkt->ip.version == 4 && pkt->ip.id != f->ip_id)
+            f->flags |= F_ID_MOVES;
+        for (int i = 0; i < SIG_SLOTS; i++) {
+            if (f->sig[i] != sig || f->sig[i] == 0)
+                continue;
+            const uint16_t age = (uint16_t)(ts - f->sig_ts[i]);
+            const bool by_id = (f->flags & F_ID_MOVES) && pkt->ip.version == 4;
+            const int back = (f->sig_pos + SIG_SLOTS - i) % SIG_SLOTS;
+            if (by_id ? age > CLOSE_ID : age > CLOSE_BLIND || back == 0 || back > BACK_BLIND)
+                continue;
+            if (judge(c, icrc, f->sig_attr[i] == attr)) {
+                f->sig[i] = 0; /* a third one is no second copy */
+                return true;
+            }
+            break;
+        }
+    }
+    f->ip_id = pkt->ip.id;
+    f->sig[f->sig_pos] = sig;
+    f->sig_ts[f->sig_pos] = ts;
+    f->sig_attr[f->sig_pos] = attr;
+    f->sig_pos = (uint8_t)((f->sig_pos + 1) % SIG_SLOTS);
+    c->t->mirror_frames++;
+    if (c->t->mirror_state == MIRROR_UNDECIDED)
+        mirror_resolve(c->t, false);
+    return false;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Pool of equal records named by index. */
+#include "pool.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGN 64 /* a cache line, so that a record of that size never straddles two */
+
+bool pool_init(struct pool *pool, size_t size, uint32_t capacity)
+{
+    /* calloc of a large block hands out pages that cost nothing until they are written. */
+    *pool = (struct pool){.size = size, .capacity = capacity, .free = NIL};
+    pool->raw = calloc((size_t)capacity + 1 + ALIGN / size, size);
+    if (pool->raw == NULL)
+        return false;
+    pool->base = pool->raw;
+    pool->base += (ALIGN - (uintptr_t)pool->raw % ALIGN) % ALIGN;
+    return true;
+}
+
+void pool_free(struct pool *pool)
+{
+    free(pool->raw);
+    *pool = (struct pool){.free = NIL};
+}
+
+uint32_t pool_take(struct pool *pool)
+{
+    uint32_t index;
+    if (pool->free != NIL) {
+        index = pool->free;
+        memcpy(&pool->free, pool_at(pool, index), sizeof pool->free);
+        memset(pool_at(pool, index), 0, pool->size);
+    } else if (pool->fresh < pool->capacity) {
+        index = pool->fresh++;
+    } else {
+        return NIL;
+    }
+    pool->used++;
+    return index;
+}
+
+void pool_give(struct pool *pool, uint32_t index)
+{
+    assert(index < pool->fresh && pool->used > 0);
+    memcpy(pool_at(pool, index), &pool->free, sizeof pool->free);
+    pool->free = index;
+    pool->used--;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Pool of equal records named by index: reserved once, touched as it fills, no allocation later. */
+#ifndef FLOW_POOL_H
+#define FLOW_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NIL UINT32_MAX
+
+struct pool {
+    void *raw;     /* what calloc returned */
+    uint8_t *base; /* first record, on a 64-byte boundary */
+    size_t size;   /* bytes of a record, a multiple of 4 */
+    uint32_t capacity;
+    uint32_t fresh; /* records never used begin here */
+    uint32_t free;  /* head of the list of returned records; the link is their first word */
+    uint32_t used;
+};
+
+bool pool_init(struct pool *pool, size_t size, uint32_t capacity);
+void pool_free(struct pool *pool);
+/* pool_take returns the index of a zeroed record, or NIL when the pool is exhausted. */
+uint32_t pool_take(struct pool *pool);
+void pool_give(struct pool *pool, uint32_t index);
+
+static inline void *pool_at(const struct pool *pool, uint32_t index)
+{
+    return pool->base + (size_t)index * pool->size;
+}
+
+static inline uint64_t pool_touched(const struct pool *pool)
+{
+    return (uint64_t)pool->fresh * pool->size;
+}
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What can be asked of flow state. */
+#include "internal.h"
+
+#include <string.h>
+
+uint32_t roce_flow_first(const struct roce_flow_table *table)
+{
+    return flow_live(table, 0) ? 0 : roce_flow_next(table, 0);
+}
+
+uint32_t roce_flow_next(const struct roce_flow_table *table, uint32_t id)
+{
+    while (++id < table->flow_pool.fresh)
+        if (flow_live(table, id))
+            return id;
+    return NIL;
+}
+
+static uint32_t connection_of(const struct flow *f, uint32_t id)
+{
+    if (f->peer == NIL)
+        return NIL;
+    return f->flags & F_SIDE1 ? f->peer : id;
+}
+
+static uint8_t pairing_of(const struct flow *f)
+{
+    if (f->peer == NIL)
+        return ROCE_PAIRING_NONE;
+    return f->flags & F_PAIR_CM ? ROCE_PAIRING_CM : ROCE_PAIRING_PSN;
+}
+
+static uint64_t opcode_sum(const struct roce_flow_table *t, const struct flow *f, bool responses)
+{
+    uint64_t opcodes[256], sum = 0;
+    count_opcodes(t, f, opcodes);
+    for (int i = 0; i < 256; i++) {
+        const struct roce_opcode_info *info = roce_opcode_info((uint8_t)i);
+        if (info->op < ROCE_OP_CNP && info->response == responses)
+            sum += opcodes[i];
+    }
+    return sum;
+}
+
+/* A mirror that samples 1 of N frames shows a gap before nearly each request. */
+static bool looks_sampled(const struct roce_flow_table *t, const struct flow *f)
+{
+    const struct trouble *trouble = trouble_peek(t, f);
+    if (trouble == NULL || trouble->gap_events < 16)
+        return false;
+    return (uint64_t)trouble->gap_events * 2 > opcode_sum(t, f, false) &&
+           trouble->retransmitted * 10 < trouble->gap_events;
+}
+
+bool roce_flow_info(const struct roce_flow_table *table, uint32_t id, struct roce_flow_info *out)
+{
+    if (!flow_live(table, id))
+        return false;
+    const struct flow *f = flow_at(table, id);
+    const struct path *path = path_at(table, f->path);
+    *out = (struct roce_flow_info){
+        .id = id,
+        .serial = f->serial,
+        .ip_version = path->ip_version,
+        .grh = path->grh,
+        .encapsulated = path->encapsulated,
+        .tunnel_kind = path->tunnel_kind,
+        .tunnel_key = path->tunnel_key,
+        .dest_qp = f->dqpn,
+        .service = f->service,
+        .pairing = pairing_of(f),
+        .peer = f->peer,
+        .connection = connection_of(f, id),
+        .pairing_evidence = f->evidence,
+        .pairing_conflicts = f->conflicts,
+        .path_mtu = mtu_of(f),
+        .vlan = f->vlan,
+        .has_vlan = (f->flags & F_VLAN) != 0,
+        .pcp = f->pcp,
+        .dscp = f->dscp,
+        .ttl = f->ttl,
+        .dscp_varies = (f->flags & F_DSCP_VARIES) != 0,
+        .udp_sport = f->sport,
+        .migreq_zero = (f->flags & F_MIG0) != 0,
+        .migreq_one = (f->flags & F_MIG1) != 0,
+        .first_frame = f->first_frame,
+        .last_frame = f->last_frame,
+        .first_ts = f->first_ts,
+        .last_ts = f->last_ts,
+        .sampled = looks_sampled(table, f),
+    };
+    if (f->flags & F_CNP_ONLY)
+        out->service = ROCE_SERVICE_CNP;
+    memcpy(out->src, path->src, 16);
+    memcpy(out->dst, path->dst, 16);
+    memcpy(out->src_mac, path->src_mac, 6);
+    memcpy(out->dst_mac, path->dst_mac, 6);
+    if (f->peer != NIL) {
+        out->has_src_qp = true;
+        out->src_qp = flow_at(table, f->peer)->dqpn;
+    } else if (f->flags & F_SRC_QP) {
+        out->has_src_qp = true;
+        out->src_qp = f->src_qp;
+    }
+    return true;
+}
+
+static void fill_trouble(const struct roce_flow_table *t, const struct flow *f,
+                         struct roce_flow_counters *out)
+{
+    const struct trouble *trouble = trouble_peek(t, f);
+    if (trouble == NULL)
+        return;
+    for (int i = 0; i <= ROCE_NAK_MAX; i++) {
+        out->naks[i] = trouble->naks[i];
+        out->acks -= trouble->naks[i];
+    }
+    out->rnr_naks = trouble->rnr;
+    out->rnr_timer = trouble->rnr_timer;
+    out->aeth_reserved = trouble->reserved;
+    out->acks -= out->rnr_naks + out->aeth_reserved;
+    out->icrc_bad = trouble->icrc_bad;
+    out->gap_events = trouble->gap_events;
+    out->gap_psns = trouble->gap_psns;
+    out->retransmitted = trouble->retransmitted;
+    out->retransmitted_dup = trouble->dup;
+    out->retransmitted_fill = trouble->fill;
+    out->out_of_order = trouble->out_of_order;
+    out->mirror_duplicates = trouble->mirror_dup;
+    out->read_response_dup = trouble->rr_dup;
+    out->read_response_gap_events = trouble->rr_gap;
+    out->malformed = trouble->malformed;
+    out->sliced = trouble->sliced;
+    for (int i = 0; i < ROCE_LOST_COUNT; i++)
+        out->loss[i] = trouble->loss[i];
+    out->loss_refused = trouble->refused;
+    for (int i = 0; i < ROCE_CAUSE_COUNT; i++)
+        out->retransmission_cause[i] = trouble->cause[i];
+    for (uint32_t bin = 0; bin < SILENT_BINS; bin++)
+        out->retransmission_cause[silent_cause(t, f, bin)] += trouble->silent[bin];
+    for (int i = 0; i < ROCE_CAUSE_COUNT; i++)
+        out->episodes += out->retransmission_cause[i];
+}
+
+static void fill_messages(const struct roce_flow_table *t, const struct flow *f,
+                          struct roce_flow_counters *out)
+{
+    const struct wide *wide = f->wide != NIL ? pool_at(&t->wide_pool, f->wide) : NULL;
+    for (int i = 0; i < f->n_msg; i++) {
+        const struct msg_slot *slot = i == 0 ? &f->msg0 : &f->msg1;
+        struct roce_message_counters *m = &out->messages[f->msg_op[i]];
+        m->started = slot->started;
+        m->completed = slot->completed;
+        m->bytes = slot->bytes;
+        if (wide != NULL) {
+            m->started += (uint64_t)wide->started_high[i] << 32;
+            m->completed += (uint64_t)wide->completed_high[i] << 32;
+        }
+    }
+    for (int op = 0; wide != NULL && op < ROCE_MESSAGE_OPS; op++) {
+        out->messages[op].started += wide->msg[op].started;
+        out->messages[op].completed += wide->msg[op].completed;
+        out->messages[op].bytes += wide->msg[op].bytes;
+    }
+}
+
+bool roce_flow_counters(const struct roce_flow_table *table, uint32_t id,
+                        struct roce_flow_counters *out)
+{
+    if (!flow_live(table, id))
+        return false;
+    const struct flow *f = flow_at(table, id);
+    *out = (struct roce_flow_counters){
+        .packets = f->packets,
+        .bytes = f->bytes,
+        .payload_bytes = f->payload,
+        .ect = f->ect,
+        .ce = f->ce,
+        .not_ect = f->packets - f->ect - f->ce,
+        .icrc_ok = f->icrc_ok,
+        .has_psn = (f->flags & F_PSN) != 0,
+        .first_psn = f->first_psn,
+        .next_psn = f->next_psn,
+        .has_completed =
+            f->peer != NIL && (f->service == ROCE_SERVICE_RC || f->service == ROCE_SERVICE_XRC),
+        .udp_source_ports = count_ports(table, f),
+        .udp_source_ports_min = (f->flags & F_PORTS_MIN) != 0,
+    };
+    count_opcodes(table, f, out->opcodes);
+    for (int i = 0; i < 256; i++) {
+        if (out->opcodes[i] == 0)
+            continue;
+        const struct roce_opcode_info *info = roce_opcode_info((uint8_t)i);
+        if (info->op == ROCE_OP_CNP)
+            out->cnps += out->opcodes[i];
+        else if (info->op == ROCE_OP_NONE)
+            continue;
+        else if (info->response)
+            out->responses += out->opcodes[i];
+        else
+            out->requests += out->opcodes[i];
+        if (info->op == ROCE_OP_ACK && info->service != ROCE_SERVICE_RD)
+            out->acks += out->opcodes[i];
+    }
+    fill_trouble(table, f, out);
+    out->icrc_unchecked = out->packets - out->icrc_ok - out->icrc_bad;
+    fill_messages(table, f, out);
+    return true;
+}
+
+static const struct hist_head *latency_of(const struct roce_flow_table *t, uint32_t id,
+                                          enum roce_latency which)
+{
+    const struct flow *f = flow_at(t, id);
+    if (f->hist == NIL)
+        return NULL;
+    const struct hist_pair *pair = pool_at(&t->hist_pool, f->hist);
+    return which == ROCE_LATENCY_ACK ? &pair->ack : &pair->message;
+}
+
+bool roce_flow_latency(const struct roce_flow_table *table, uint32_t id, enum roce_latency which,
+                       struct roce_hist_summary *out)
+{
+    if (!flow_live(table, id))
+        return false;
+    const struct hist_head *head = latency_of(table, id, which);
+    *out = (struct roce_hist_summary){0};
+    if (head == NULL || head->count == 0)
+        return true;
+    struct roce_hist hist;
+    hist_head_expand(head, &table->page_pool, &hist);
+    roce_hist_summary(&hist, out);
+    return true;
+}
+
+bool roce_flow_latency_add(const struct roce_flow_table *table, uint32_t id,
+                           enum roce_latency which, struct roce_hist *hist)
+{
+    if (!flow_live(table, id))
+        return false;
+    const struct hist_head *head = latency_of(table, id, which);
+    if (head == NULL || head->count == 0)
+        return true;
+    struct roce_hist one;
+    hist_head_expand(head, &table->page_pool, &one);
+    roce_hist_merge(hist, &one);
+    return true;
+}
+
+void *roce_flow_ext(const struct roce_flow_table *table, uint32_t id)
+{
+    if (table->ext == NULL || !flow_live(table, id))
+        return NULL;
+    return table->ext + (size_t)id * table->opts.ext_bytes;
+}
+
+bool roce_connection_next(const struct roce_flow_table *table, uint32_t after,
+                          struct roce_connection *out)
+{
+    for (uint32_t id = after == NIL ? 0 : after + 1; id < table->flow_pool.fresh; id++) {
+        if (!flow_live(table, id))
+            continue;
+        const struct flow *f = flow_at(table, id);
+        if (f->peer == NIL || (f->flags & F_SIDE1))
+            continue;
+        const struct flow *peer = flow_at(table, f->peer);
+        *out = (struct roce_connection){
+            .id = id,
+            .flows = {id, f->peer},
+            .service = f->service,
+            .qp = {peer->dqpn, f->dqpn},
+            .pairing = pairing_of(f),
+            .evidence = f->evidence,
+            .conflicts = f->conflicts,
+            .path_mtu = mtu_of(f) != 0 ? mtu_of(f) : mtu_of(peer),
+            .cm = f->flags & F_PAIR_CM ? f->cm : NIL,
+        };
+        return true;
+    }
+    return false;
+}
+
+uint32_t roce_flow_capacity(const struct roce_flow_table *table)
+{
+    return table->capacity;
+}
+
+void roce_flow_stats(const struct roce_flow_table *table, struct roce_flow_stats *out)
+{
+    const struct pool *tracks[] = {&table->flow_pool, &table->path_pool,    &table->node_pool,
+                                   &table->hole_pool, &table->trouble_pool, &table->wide_pool,
+                                   &table->op_pool,   &table->port_pool,    &table->cm_pool};
+    uint64_t bytes = ((uint64_t)table->flow_mask + table->path_mask + 2) * sizeof(uint64_t);
+    if (table->lru_on)
+        bytes += (uint64_t)table->flow_pool.fresh * 2 * sizeof(uint32_t);
+    for (size_t i = 0; i < sizeof tracks / sizeof tracks[0]; i++)
+        bytes += pool_touched(tracks[i]);
+    *out = (struct roce_flow_stats){
+        .flows = table->flow_pool.used,
+        .capacity = table->capacity,
+        .created = table->created,
+        .evicted = table->evicted,
+        .frames = table->frames,
+        .connections = table->connections,
+        .pairing_conflicts = table->conflicts,
+        .memory = bytes + pool_touched(&table->hist_pool) + pool_touched(&table->page_pool) +
+                  (PAIR_INDEX_SIZE + CM_INDEX_SIZE) * sizeof(uint32_t) + sizeof *table,
+        .memory_per_flow_max = table->flow_pool.fresh > 0 ? bytes / table->flow_pool.fresh : 0,
+        .forgotten = table->forgotten,
+    };
+}

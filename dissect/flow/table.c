@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The flow table: paths (address pairs) and flows in two open-addressing indexes that grow inside
+ * memory reserved at the start, eviction of the least recently seen flow. */
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define INDEX_START     256   /* slots in use at first */
+#define LRU_EXACT       65536 /* tables up to this size keep the order of use from the first frame */
+#define NODES_BASE      32768
+#define PORT_BITMAPS    256
+#define PORT_BITMAP_LEN (65536 / 8)
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * UINT64_C(0x9E3779B97F4A7C15);
+    return h ^ h >> 29;
+}
+
+static uint64_t load64(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static uint64_t path_hash(const struct roce_flow_table *t, const struct path *p)
+{
+    uint64_t h = mix(t->seed, load64(p->src + 8));
+    h = mix(h, load64(p->dst + 8));
+    h = mix(h, load64(p->src) ^ load64(p->dst) << 1 ^ load64(p->dst) >> 63);
+    h = mix(h, (uint64_t)p->tunnel_key << 1 | p->encapsulated);
+    return h ^ h >> 32;
+}
+
+static uint64_t flow_hash(const struct roce_flow_table *t, uint32_t path, uint32_t dqpn)
+{
+    const uint64_t h = mix(t->seed, (uint64_t)path << 24 | dqpn);
+    return mix(h, h >> 32);
+}
+
+static bool path_same(const struct path *a, const struct path *b)
+{
+    return memcmp(a->src, b->src, 16) == 0 && memcmp(a->dst, b->dst, 16) == 0 &&
+           a->tunnel_key == b->tunnel_key && a->encapsulated == b->encapsulated;
+}
+
+/* The encapsulation nearest to the RoCE packet that has a key both directions share: MPLS labels
+ * differ by direction, and the low byte of an NVGRE key is entropy (RFC 7637 3.2). */
+static const struct roce_tunnel *tunnel_of(const struct roce_packet *pkt)
+{
+    for (int i = pkt->n_tunnel; i-- > 0;) {
+        const struct roce_tunnel *tunnel = &pkt->tunnel[i];
+        if (tunnel->has_key && tunnel->kind != ROCE_TUNNEL_MPLS)
+            return tunnel;
+    }
+    return NULL;
+}
+
+void table_path_key(const struct roce_packet *pkt, struct path *key)
+{
+    memcpy(key->src, pkt->ip.src, 16);
+    memcpy(key->dst, pkt->ip.dst, 16);
+    key->encapsulated = 0;
+    key->tunnel_key = 0;
+    if (pkt->n_tunnel > 0) {
+        const struct roce_tunnel *tunnel = tunnel_of(pkt);
+        if (tunnel != NULL) {
+            key->encapsulated = 1;
+            key->tunnel_kind = tunnel->kind;
+            key->tunnel_key = tunnel->kind == ROCE_TUNNEL_NVGRE ? tunnel->key >> 8 : tunnel->key;
+        }
+    }
+}
+
+/* ---- the two indexes: linear probing, deletion by shifting back ---- */
+
+static void index_put(uint64_t *index, uint32_t mask, uint64_t hash, uint32_t id)
+{
+    uint32_t i = (uint32_t)hash & mask;
+    while (index[i] != 0)
+        i = (i + 1) & mask;
+    index[i] = hash << 32 | (id + 1);
+}
+
+static void index_delete(uint64_t *index, uint32_t mask, uint64_t hash, uint32_t id)
+{
+    uint32_t i = (uint32_t)hash & mask;
+    while (index[i] != (hash << 32 | (id + 1)))
+        i = (i + 1) & mask;
+    for (uint32_t k = (i + 1) & mask; index[k] != 0; k = (k + 1) & mask) {
+        const uint32_t home = (uint32_t)(index[k] >> 32) & mask;
+        if (((k - home) & mask) >= ((k - i) & mask)) {
+            index[i] = index[k];
+            i = k;
+        }
+    }
+    index[i] = 0;
+}
+
+static void flow_index_grow(struct roce_flow_table *t)
+{
+    t->flow_mask = t->flow_mask * 2 + 1;
+    memset(t->flow_index, 0, (size_t)(t->flow_mask / 2 + 1) * sizeof *t->flow_index);
+    for (uint32_t id = 0; id < t->flow_pool.fresh; id++)
+        if (t->flows[id].flags & F_LIVE)
+            index_put(t->flow_index, t->flow_mask,
+                      flow_hash(t, t->flows[id].path, t->flows[id].dqpn), id);
+}
+
+static void path_index_grow(struct roce_flow_table *t)
+{
+    t->path_mask = t->path_mask * 2 + 1;
+    memset(t->path_index, 0, (size_t)(t->path_mask / 2 + 1) * sizeof *t->path_index);
+    for (uint32_t id = 0; id < t->path_pool.fresh; id++)
+        if (path_at(t, id)->flows > 0)
+            index_put(t->path_index, t->path_mask, path_hash(t, path_at(t, id)), id);
+}
+
+uint32_t table_find_path(const struct roce_flow_table *t, const struct path *key, uint64_t *hash)
+{
+    const uint64_t h = path_hash(t, key);
+    *hash = h;
+    for (uint32_t i = (uint32_t)h & t->path_mask; t->path_index[i] != 0;
+         i = (i + 1) & t->path_mask) {
+        if (t->path_index[i] >> 32 != (h & UINT32_MAX))
+            continue;
+        const uint32_t id = (uint32_t)t->path_index[i] - 1;
+        if (path_same(path_at(t, id), key))
+            return id;
+    }
+    return NIL;
+}
+
+uint32_t table_find(const struct roce_flow_table *t, uint32_t path, uint32_t dqpn)
+{
+    const uint64_t h = flow_hash(t, path, dqpn);
+    for (uint32_t i = (uint32_t)h & t->flow_mask; t->flow_index[i] != 0;
+         i = (i + 1) & t->flow_mask) {
+        if (t->flow_index[i] >> 32 != (h & UINT32_MAX))
+            continue;
+        const uint32_t id = (uint32_t)t->flow_index[i] - 1;
+        if (t->flows[id].path == path && t->flows[id].dqpn == dqpn)
+            return id;
+    }
+    return NIL;
+}
+
+uint32_t table_reverse_path(struct roce_flow_table *t, uint32_t path)
+{
+    struct path *p = path_at(t, path);
+    if (p->reverse != NIL)
+        return p->reverse;
+    struct path key = *p;
+    memcpy(key.src, p->dst, 16);
+    memcpy(key.dst, p->src, 16);
+    uint64_t hash;
+    const uint32_t other = table_find_path(t, &key, &hash);
+    if (other != NIL) {
+        p->reverse = other;
+        path_at(t, other)->reverse = path;
+    }
+    return other;
+}
+
+/* ---- order of use ---- */
+
+static void lru_append(struct roce_flow_table *t, uint32_t id)
+{
+    t->lru_prev[id] = t->lru_tail;
+    t->lru_next[id] = NIL;
+    if (t->lru_tail != NIL)
+        t->lru_next[t->lru_tail] = id;
+    else
+        t->lru_head = id;
+    t->lru_tail = id;
+}
+
+static void lru_remove(struct roce_flow_table *t, uint32_t id)
+{
+    const uint32_t prev = t->lru_prev[id], next = t->lru_next[id];
+    if (prev != NIL)
+        t->lru_next[prev] = next;
+    else
+        t->lru_head = next;
+    if (next != NIL)
+        t->lru_prev[next] = prev;
+    else
+        t->lru_tail = prev;
+}
+
+/* A large table orders its flows only from the moment it is half full: until then nothing can be
+ * evicted, and a list update for each packet costs more than the rest of the look-up. */
+static void lru_start(struct roce_flow_table *t)
+{
+    t->lru_on = true;
+    for (uint32_t id = 0; id < t->flow_pool.fresh; id++)
+        if (t->flows[id].flags & F_LIVE)
+            lru_append(t, id);
+}
+
+/* ---- creation and eviction ---- */
+
+struct trouble *trouble_of(struct roce_flow_table *t, struct flow *f)
+{
+    /* As many records as flows: this cannot run dry. */
+    if (f->trouble == NIL) {
+        f->trouble = pool_take(&t->trouble_pool);
+        struct trouble *trouble = pool_at(&t->trouble_pool, f->trouble);
+        for (int i = 0; i < EARLY_MAX; i++)
+            trouble->early[i] = NIL;
+    }
+    return pool_at(&t->trouble_pool, f->trouble);
+}
+
+static void flow_release(struct roce_flow_table *t, uint32_t id)
+{
+    struct flow *f = flow_at(t, id);
+    pend_drop_all(t, f);
+    obs_drop_all(t, f);
+    hole_drop(t, &f->holes);
+    hole_drop(t, &f->rr_holes);
+    if (f->hist != NIL) {
+        struct hist_pair *pair = pool_at(&t->hist_pool, f->hist);
+        hist_head_drop(&pair->message, &t->page_pool);
+        hist_head_drop(&pair->ack, &t->page_pool);
+        pool_give(&t->hist_pool, f->hist);
+    }
+    if (f->trouble != NIL) {
+        struct trouble *trouble = trouble_peek(t, f);
+        for (int i = 0; i < EARLY_MAX; i++)
+            if (trouble->early[i] != NIL)
+                pool_give(&t->node_pool, trouble->early[i]);
+        pool_give(&t->trouble_pool, f->trouble);
+    }
+    if (f->wide != NIL) {
+        for (uint32_t i = ((struct wide *)pool_at(&t->wide_pool, f->wide))->op_blocks; i != NIL;) {
+            const uint32_t next = ((struct op_block *)pool_at(&t->op_pool, i))->next;
+            pool_give(&t->op_pool, i);
+            i = next;
+        }
+        pool_give(&t->wide_pool, f->wide);
+    }
+    if (f->n_port == PORTS_MANY)
+        pool_give(&t->port_pool, f->ports[0]);
+}
+
+static void flow_evict(struct roce_flow_table *t, uint32_t id)
+{
+    struct flow *f = flow_at(t, id);
+    if (event_wanted(t, ROCE_EVENT_FLOW_EVICTED)) {
+        const struct roce_event e = event_make(t, ROCE_EVENT_FLOW_EVICTED, id);
+        event_emit(t, &e);
+    }
+    if (f->peer != NIL)
+        pair_break(t, id, false);
+    flow_release(t, id);
+    if (t->lru_on)
+        lru_remove(t, id);
+    index_delete(t->flow_index, t->flow_mask, flow_hash(t, f->path, f->dqpn), id);
+    struct path *path = path_at(t, f->path);
+    if (--path->flows == 0) {
+        if (path->reverse != NIL)
+            path_at(t, path->reverse)->reverse = NIL;
+        index_delete(t->path_index, t->path_mask, path_hash(t, path), f->path);
+        pool_give(&t->path_pool, f->path);
+    }
+    f->flags = 0;
+    pool_give(&t->flow_pool, id);
+    t->evicted++;
+}
+
+static uint32_t path_create(struct roce_flow_table *t, const struct roce_packet *pkt,
+                            const struct path *key, uint64_t hash)
+{
+    if ((t->path_pool.used + 1) * 2 > t->path_mask && t->path_mask + 1 < t->index_max)
+        path_index_grow(t);
+    const uint32_t id = pool_take(&t->path_pool);
+    struct path *path = path_at(t, id);
+    *path = *key;
+    path->reverse = NIL;
+    path->flows = 0;
+    path->silent_max = 0;
+    path->ip_version = pkt->ip.version;
+    path->grh = (pkt->has & ROCE_HAS_GRH) != 0;
+    memset(path->src_mac, 0, sizeof path->src_mac);
+    memset(path->dst_mac, 0, sizeof path->dst_mac);
+    if (pkt->has & ROCE_HAS_ETH) {
+        memcpy(path->src_mac, pkt->eth.src, sizeof path->src_mac);
+        memcpy(path->dst_mac, pkt->eth.dst, sizeof path->dst_mac);
+    }
+    index_put(t->path_index, t->path_mask, hash, id);
+    return id;
+}
+
+static uint32_t flow_create(struct roce_flow_table *t, uint32_t path, uint32_t dqpn)
+{
+    if ((t->flow_pool.used + 1) * 2 > t->flow_mask && t->flow_mask + 1 < t->index_max)
+        flow_index_grow(t);
+    const uint32_t id = pool_take(&t->flow_pool);
+    struct flow *f = flow_at(t, id);
+    *f = (struct flow){
+        .path = path,
+        .dqpn = dqpn,
+        .flags = F_LIVE | F_CNP_ONLY,
+        .peer = NIL,
+        .trouble = NIL,
+        .service = ROCE_SERVICE_UNKNOWN,
+        .mtu_mask = 0x1F,
+        .hist = NIL,
+        .pend_head = NIL,
+        .pend_tail = NIL,
+        .holes = NIL,
+        .rr_holes = NIL,
+        .obs_head = NIL,
+        .obs_tail = NIL,
+        .wide = NIL,
+        .cm = NIL,
+        .winner = NIL,
+        .serial = t->created++,
+    };
+    path_at(t, path)->flows++;
+    index_put(t->flow_index, t->flow_mask, flow_hash(t, path, dqpn), id);
+    if (t->ext != NULL)
+        memset(t->ext + (size_t)id * t->opts.ext_bytes, 0, t->opts.ext_bytes);
+    return id;
+}
+
+uint32_t table_get(struct roce_flow_table *t, const struct roce_packet *pkt, bool *created)
+{
+    struct path key;
+    table_path_key(pkt, &key);
+    uint64_t hash;
+    uint32_t path = table_find_path(t, &key, &hash);
+    uint32_t id = path == NIL ? NIL : table_find(t, path, pkt->bth.dqpn);
+    *created = id == NIL;
+    if (id == NIL) {
+        if (t->flow_pool.used == t->capacity) {
+            flow_evict(t, t->lru_head);
+            path = table_find_path(t, &key, &hash); /* the eviction may have taken it along */
+        }
+        if (path == NIL)
+            path = path_create(t, pkt, &key, hash);
+        id = flow_create(t, path, pkt->bth.dqpn);
+        if (t->lru_on)
+            lru_append(t, id);
+        else if (t->capacity <= LRU_EXACT || t->flow_pool.used > t->capacity / 2)
+            lru_start(t);
+    } else if (t->lru_on && t->lru_tail != id) {
+        lru_remove(t, id);
+        lru_append(t, id);
+    }
+    return id;
+}
+
+void roce_flow_prefetch(const struct roce_flow_table *table, const struct roce_packet *pkt)
+{
+    if ((pkt->has & (ROCE_HAS_BTH | ROCE_HAS_IP)) != (ROCE_HAS_BTH | ROCE_HAS_IP))
+        return;
+    struct path key;
+    table_path_key(pkt, &key);
+    uint64_t hash;
+    const uint32_t path = table_find_path(table, &key, &hash);
+    if (path == NIL)
+        return;
+    const uint64_t h = flow_hash(table, path, pkt->bth.dqpn);
+    const uint64_t slot = table->flow_index[(uint32_t)h & table->flow_mask];
+    if (slot == 0)
+        return;
+    const struct flow *f = flow_at(table, (uint32_t)slot - 1);
+#if defined(__GNUC__)
+    for (size_t i = 0; i < sizeof *f; i += 64)
+        __builtin_prefetch((const char *)f + i, 1);
+#else
+    (void)f;
+#endif
+}
+
+uint32_t roce_flow_find(const struct roce_flow_table *table, const uint8_t src[16],
+                        const uint8_t dst[16], uint32_t dest_qp, bool encapsulated,
+                        uint32_t tunnel_key)
+{
+    struct path key = {.encapsulated = encapsulated, .tunnel_key = tunnel_key};
+    memcpy(key.src, src, 16);
+    memcpy(key.dst, dst, 16);
+    uint64_t hash;
+    const uint32_t path = table_find_path(table, &key, &hash);
+    return path == NIL ? NIL : table_find(table, path, dest_qp);
+}
+
+struct roce_flow_table *roce_flow_table_new(const struct roce_flow_opts *opts)
+{
+    struct roce_flow_table *t = calloc(1, sizeof *t);
+    if (t == NULL)
+        return NULL;
+    if (opts != NULL)
+        t->opts = *opts;
+    t->capacity = t->opts.max_flows != 0 ? t->opts.max_flows : ROCE_FLOW_MAX_DEFAULT;
+    if (t->capacity > UINT32_C(1) << 26)
+        t->capacity = UINT32_C(1) << 26;
+    t->opts.ext_bytes = (t->opts.ext_bytes + 7) / 8 * 8;
+    t->index_max = INDEX_START;
+    while (t->index_max < t->capacity * 2)
+        t->index_max *= 2;
+    t->flow_mask = t->path_mask = INDEX_START - 1;
+    /* Where the table lies differs from run to run: enough to keep a sender of chosen addresses and
+     * QPNs from filling one bucket, and no result depends on it. */
+    t->seed = mix((uintptr_t)t, UINT64_C(0xD1B54A32D192ED03));
+    t->lru_head = t->lru_tail = NIL;
+    const uint32_t n = t->capacity;
+    bool good = pool_init(&t->flow_pool, sizeof(struct flow), n) &&
+                pool_init(&t->path_pool, sizeof(struct path), n) &&
+                pool_init(&t->node_pool, sizeof(struct node), NODES_BASE + n) &&
+                pool_init(&t->hole_pool, sizeof(struct hole), NODES_BASE + n) &&
+                pool_init(&t->trouble_pool, sizeof(struct trouble), n) &&
+                pool_init(&t->wide_pool, sizeof(struct wide), n) &&
+                pool_init(&t->op_pool, sizeof(struct op_block), n) &&
+                pool_init(&t->hist_pool, sizeof(struct hist_pair), t->opts.no_latency ? 1 : n) &&
+                pool_init(&t->page_pool, sizeof(struct hist_page),
+                          t->opts.no_latency ? 1 : NODES_BASE + n) &&
+                pool_init(&t->port_pool, PORT_BITMAP_LEN, PORT_BITMAPS) &&
+                pool_init(&t->cm_pool, sizeof(struct cm_entry), n < CM_MAX ? n : CM_MAX);
+    if (good) {
+        t->flows = pool_at(&t->flow_pool, 0);
+        t->flow_index = calloc(t->index_max, sizeof *t->flow_index);
+        t->path_index = calloc(t->index_max, sizeof *t->path_index);
+        t->lru_prev = calloc(n, sizeof *t->lru_prev);
+        t->lru_next = calloc(n, sizeof *t->lru_next);
+        t->pair_index = malloc(PAIR_INDEX_SIZE * sizeof *t->pair_index);
+        t->cm_index = malloc(CM_INDEX_SIZE * sizeof *t->cm_index);
+        if (t->opts.ext_bytes > 0)
+            t->ext = calloc(n, t->opts.ext_bytes);
+        good = t->flow_index != NULL && t->path_index != NULL && t->lru_prev != NULL &&
+               t->lru_next != NULL && t->pair_index != NULL && t->cm_index != NULL &&
+               (t->opts.ext_bytes == 0 || t->ext != NULL);
+    }
+    if (!good) {
+        roce_flow_table_del(t);
+        return NULL;
+    }
+    memset(t->pair_index, 0xFF, PAIR_INDEX_SIZE * sizeof *t->pair_index);
+    memset(t->cm_index, 0xFF, CM_INDEX_SIZE * sizeof *t->cm_index);
+    return t;
+}
+
+void roce_flow_table_del(struct roce_flow_table *table)
+{
+    if (table == NULL)
+        return;
+    struct pool *pools[] = {&table->flow_pool, &table->path_pool,    &table->node_pool,
+                            &table->hole_pool, &table->trouble_pool, &table->wide_pool,
+                            &table->op_pool,   &table->hist_pool,    &table->page_pool,
+                            &table->port_pool, &table->cm_pool};
+    for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
+        pool_free(pools[i]);
+    free(table->flow_index);
+    free(table->path_index);
+    free(table->lru_prev);
+    free(table->lru_next);
+    free(table->pair_index);
+    free(table->cm_index);
+    free(table->ext);
+    free(table);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One frame through flow state. */
+#include "internal.h"
+
+#include <string.h>
+
+static void count_frame(struct ctx *c, const struct roce_icrc *icrc)
+{
+    struct flow *f = c->f;
+    const struct roce_packet *pkt = c->pkt;
+    f->packets++;
+    f->bytes += c->frame->origlen;
+    if (pkt->has & ROCE_HAS_PAYLOAD)
+        f->payload += pkt->payload_len;
+    count_opcode(c->t, f, pkt->bth.opcode);
+    switch (roce_ip_ecn(&pkt->ip)) {
+    case ROCE_ECN_NOT_ECT:
+        break;
+    case ROCE_ECN_CE:
+        f->ce++;
+        break;
+    case ROCE_ECN_ECT1:
+    case ROCE_ECN_ECT0:
+        f->ect++;
+        break;
+    }
+    if (icrc != NULL) {
+        if (icrc->status == ROCE_ICRC_OK)
+            f->icrc_ok++;
+        else if (icrc->status == ROCE_ICRC_BAD)
+            trouble_of(c->t, f)->icrc_bad++;
+    }
+    if (pkt->status == ROCE_STATUS_MALFORMED)
+        trouble_of(c->t, f)->malformed++;
+    if (pkt->sliced || pkt->cut_on_wire)
+        trouble_of(c->t, f)->sliced++;
+}
+
+static void describe_frame(struct ctx *c)
+{
+    struct flow *f = c->f;
+    const struct roce_packet *pkt = c->pkt;
+    if (pkt->has & ROCE_HAS_UDP)
+        count_port(c, pkt->udp.sport);
+    f->flags |= pkt->bth.migreq ? F_MIG1 : F_MIG0;
+    f->ttl = pkt->ip.ttl;
+    if (pkt->op == ROCE_OP_CNP)
+        return;
+    const uint8_t dscp = roce_ip_dscp(&pkt->ip);
+    if (dscp != f->dscp && (f->flags & F_DSCP))
+        f->flags |= F_DSCP_VARIES;
+    f->dscp = dscp;
+    f->flags |= F_DSCP;
+    if (f->flags & F_CNP_ONLY) {
+        f->flags &= ~(uint32_t)F_CNP_ONLY;
+        f->service = pkt->service;
+    }
+}
+
+static void describe_flow(struct ctx *c)
+{
+    struct flow *f = c->f;
+    const struct roce_packet *pkt = c->pkt;
+    f->first_ts = c->frame->ts;
+    f->first_frame = c->frame->number;
+    f->ip_id = pkt->ip.id;
+    if (pkt->n_vlan > 0) {
+        f->flags |= F_VLAN;
+        f->vlan = roce_vlan_vid(pkt->vlan[0]);
+        f->pcp = roce_vlan_pcp(pkt->vlan[0]);
+    }
+    c->v->flags |= ROCE_V_NEW_FLOW;
+    if (event_wanted(c->t, ROCE_EVENT_FLOW_NEW)) {
+        const struct roce_event e = event_make(c->t, ROCE_EVENT_FLOW_NEW, c->id);
+        event_emit(c->t, &e);
+    }
+}
+
+static void track(struct ctx *c)
+{
+    const struct roce_packet *pkt = c->pkt;
+    switch ((enum roce_service)pkt->service) {
+    case ROCE_SERVICE_UD:
+        if (c->f->dqpn <= ROCE_QPN_GSI)
+            conn_frame(c);
+        track_request(c);
+        return;
+    case ROCE_SERVICE_RC:
+    case ROCE_SERVICE_UC:
+    case ROCE_SERVICE_XRC:
+        break;
+    case ROCE_SERVICE_CNP:
+        c->v->flags |= ROCE_V_CNP;
+        return;
+    case ROCE_SERVICE_RD: /* end-to-end contexts number the packets, not QPs: no track */
+    case ROCE_SERVICE_DC:
+    case ROCE_SERVICE_VENDOR:
+    case ROCE_SERVICE_UNKNOWN:
+        return;
+    }
+    switch ((enum roce_op)pkt->op) {
+    case ROCE_OP_SEND:
+    case ROCE_OP_WRITE:
+    case ROCE_OP_READ:
+    case ROCE_OP_ATOMIC:
+    case ROCE_OP_FLUSH:
+    case ROCE_OP_ATOMIC_WRITE:
+        track_request(c);
+        return;
+    case ROCE_OP_READ_RESPONSE:
+    case ROCE_OP_ACK:
+    case ROCE_OP_ATOMIC_ACK:
+        response_frame(c);
+        return;
+    case ROCE_OP_RESYNC:
+    case ROCE_OP_CNP:
+    case ROCE_OP_NONE:
+        return;
+    }
+}
+
+static void describe_pair(const struct roce_flow_table *t, const struct flow *f, uint32_t id,
+                          struct roce_verdict *v)
+{
+    v->peer = f->peer;
+    if (f->peer == NIL)
+        return;
+    (void)t;
+    v->pairing = f->flags & F_PAIR_CM ? ROCE_PAIRING_CM : ROCE_PAIRING_PSN;
+    v->direction = f->flags & F_SIDE1 ? 1 : 0;
+    v->connection = v->direction == 0 ? id : f->peer;
+}
+
+bool roce_flow_update(struct roce_flow_table *table, const struct roce_frame *frame,
+                      const struct roce_packet *pkt, const struct roce_icrc *icrc,
+                      struct roce_verdict *verdict)
+{
+    *verdict = (struct roce_verdict){.flow = NIL,
+                                     .peer = NIL,
+                                     .connection = NIL,
+                                     .cause = ROCE_CAUSE_NONE,
+                                     .message_op = ROCE_MESSAGE_NONE,
+                                     .rtt = -1,
+                                     .latency = -1,
+                                     .wait = -1,
+                                     .delta = -1};
+    if ((pkt->has & (ROCE_HAS_BTH | ROCE_HAS_IP)) != (ROCE_HAS_BTH | ROCE_HAS_IP))
+        return false;
+    table->now = frame->ts;
+    table->frame = frame->number;
+    table->frames++;
+    bool created;
+    const uint32_t id = table_get(table, pkt, &created);
+    struct ctx c = {
+        .t = table, .frame = frame, .pkt = pkt, .v = verdict, .f = flow_at(table, id), .id = id};
+    struct flow *f = c.f;
+    verdict->flow = id;
+    if (created)
+        describe_flow(&c);
+    else
+        verdict->delta = (roce_duration)(frame->ts - f->last_ts);
+    f->last_ts = frame->ts;
+    f->last_frame = frame->number;
+    if (mirror_copy(&c, icrc)) {
+        verdict->flags |= ROCE_V_MIRROR_DUP;
+        describe_pair(table, f, id, verdict);
+        return true;
+    }
+    count_frame(&c, icrc);
+    describe_frame(&c);
+    if (created)
+        conn_new_flow(table, id);
+    track(&c);
+    describe_pair(table, f, id, verdict);
+    return true;
+}
+
+static void finish_silent(struct roce_flow_table *t, uint32_t id)
+{
+    const struct trouble *trouble = trouble_peek(t, flow_at(t, id));
+    if (trouble == NULL || !event_wanted(t, ROCE_EVENT_SILENT))
+        return;
+    const bool fatal = trouble->fatal != 0 && trouble->fatal_requests == 0;
+    const bool given_up = trouble->repeats > 1 && !trouble->repeat_answered;
+    if (!fatal && !given_up)
+        return;
+    struct roce_event e = event_make(t, ROCE_EVENT_SILENT, id);
+    e.frame = 0;
+    e.at_end = true;
+    e.code = fatal ? (uint8_t)(trouble->fatal - 1) : 0xFF;
+    e.evidence[0] = fatal ? trouble->fatal_frame : trouble->ep.last_frame;
+    e.psn = trouble->repeat_psn;
+    e.count = trouble->repeats;
+    event_emit(t, &e);
+}
+
+/* READs whose last response came although the capture missed some before it: nobody asked again. */
+static void finish_reads(struct roce_flow_table *t, uint32_t id)
+{
+    struct flow *f = flow_at(t, id);
+    uint32_t prev = NIL;
+    for (uint32_t i = f->pend_head; i != NIL;) {
+        struct node *node = node_at(t, i);
+        const uint32_t next = node->next;
+        if (node->kind == NODE_READ && (node->flags & NODE_LAST_SEEN)) {
+            message_complete(t, id, node, node->ts, 0, NULL);
+            pend_remove(t, f, prev, i);
+        } else {
+            prev = i;
+        }
+        i = next;
+    }
+}
+
+void roce_flow_finish(struct roce_flow_table *table)
+{
+    table->frame = 0;
+    mirror_resolve(table, true);
+    for (uint32_t id = 0; id < table->flow_pool.fresh; id++) {
+        if (!flow_live(table, id))
+            continue;
+        struct flow *f = flow_at(table, id);
+        if (f->trouble != NIL) {
+            episode_close(table, id, true);
+            episode_unpaired_end(table, id);
+        }
+        finish_reads(table, id);
+        if (f->holes != NIL || f->rr_holes != NIL)
+            loss_holes_end(table, id);
+        finish_silent(table, id);
+    }
+}
