@@ -148,6 +148,7 @@ struct roce_reader *roce_reader_open(const char *path, const struct roce_reader_
         return NULL;
     }
     const int opened = cap_source_open(&reader->source, path, opts != NULL && opts->follow);
+    reader->source.hold = opts != NULL && opts->hold;
     return open_reader(reader, opened, err, text);
 }
 
@@ -236,12 +237,23 @@ int roce_reader_next(struct roce_reader *reader, struct roce_frame *frames, int 
         }
         if (reader->result < 0)
             return finish(reader, reader->result);
+        reader->source.mark = reader->number;
         const int filled = cap_source_fill(&reader->source, reader->need);
         if (filled < 0)
             return finish(reader, cap_reader_fault(reader, filled, "%s", reader->source.text));
         if (filled == 0)
             return at_the_end(reader);
     }
+}
+
+bool roce_reader_holds(const struct roce_reader *reader)
+{
+    return reader->source.hold && reader->source.kind == CAP_SOURCE_MAPPED;
+}
+
+void roce_reader_release(struct roce_reader *reader, uint64_t number)
+{
+    cap_mapped_release(&reader->source, number);
 }
 
 const char *roce_reader_text(const struct roce_reader *reader)

@@ -16,6 +16,13 @@
 
 enum cap_source_kind { CAP_SOURCE_MEMORY, CAP_SOURCE_MAPPED, CAP_SOURCE_STREAM };
 
+/* A window that was left behind and may still be read. */
+struct cap_window {
+    void *map;
+    size_t map_len;
+    uint64_t mark; /* source->mark then */
+};
+
 struct cap_source {
     const uint8_t *pos; /* next byte to parse */
     const uint8_t *end; /* end of what can be read without cap_source_fill */
@@ -35,6 +42,10 @@ struct cap_source {
     void *map; /* mapped: the whole pages under the window */
     size_t map_len;
     size_t window; /* size of the last window asked for */
+    bool hold;     /* windows left behind stay mapped until cap_mapped_release */
+    uint64_t mark; /* tells windows apart for it: what the parser has handed out */
+    struct cap_window *held;
+    size_t held_count, held_cap;
 
     uint8_t *buf; /* stream */
     size_t buf_cap;
@@ -89,6 +100,8 @@ extern const uint8_t cap_nothing[1]; /* an empty window lies here */
 int cap_mapped_fill(struct cap_source *source, size_t need);
 int cap_mapped_check(struct cap_source *source);
 void cap_mapped_close(struct cap_source *source);
+/* cap_mapped_release unmaps the held windows that were left behind at |mark| or before. */
+void cap_mapped_release(struct cap_source *source, uint64_t mark);
 int cap_stream_start(struct cap_source *source);
 int cap_stream_fill(struct cap_source *source, size_t need);
 

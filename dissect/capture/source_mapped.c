@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -26,12 +27,41 @@
 #define MAP_FLAGS MAP_SHARED
 #endif
 
+static void unmap_window(struct cap_source *source)
+{
+    if (source->map != NULL)
+        munmap(source->map, source->map_len);
+    source->map = NULL;
+}
+
+/* Without memory for the list the window is lost from it, not from the process: it stays mapped. */
+static void leave_window(struct cap_source *source)
+{
+    if (source->map == NULL)
+        return;
+    if (source->held_count == source->held_cap) {
+        const size_t cap = source->held_cap == 0 ? 4 : 2 * source->held_cap;
+        struct cap_window *held = realloc(source->held, cap * sizeof(*held));
+        if (held != NULL) {
+            source->held = held;
+            source->held_cap = cap;
+        }
+    }
+    if (source->held_count < source->held_cap)
+        source->held[source->held_count++] = (struct cap_window){
+            .map = source->map, .map_len = source->map_len, .mark = source->mark};
+    source->map = NULL;
+}
+
 static bool map_window(struct cap_source *source, uint64_t offset, size_t len)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     const uint64_t base = offset & ~(page - 1);
     const size_t lead = (size_t)(offset - base);
-    cap_mapped_close(source);
+    if (source->hold)
+        leave_window(source);
+    else
+        unmap_window(source);
     void *map = mmap(NULL, lead + len, PROT_READ, MAP_FLAGS, source->fd, (off_t)base);
     if (map == MAP_FAILED)
         return false;
@@ -43,11 +73,25 @@ static bool map_window(struct cap_source *source, uint64_t offset, size_t len)
     return true;
 }
 
+void cap_mapped_release(struct cap_source *source, uint64_t mark)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < source->held_count; i++) {
+        if (source->held[i].mark <= mark)
+            munmap(source->held[i].map, source->held[i].map_len);
+        else
+            source->held[kept++] = source->held[i];
+    }
+    source->held_count = kept;
+}
+
 void cap_mapped_close(struct cap_source *source)
 {
-    if (source->map != NULL)
-        munmap(source->map, source->map_len);
-    source->map = NULL;
+    unmap_window(source);
+    cap_mapped_release(source, UINT64_MAX);
+    free(source->held);
+    source->held = NULL;
+    source->held_cap = 0;
 }
 
 int cap_mapped_check(struct cap_source *source)

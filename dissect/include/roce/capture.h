@@ -30,6 +30,7 @@ struct roce_iface {
 struct roce_reader_opts {
     bool follow; /* at the end of a growing regular file wait for more (until roce_reader_break)
                     instead of ending */
+    bool hold;   /* frames of a file that is mapped stay valid until roce_reader_release */
 };
 
 /* roce_reader_open opens |path| ("-": standard input): pcap, pcapng, either of them inside gzip or
@@ -45,6 +46,12 @@ struct roce_reader *roce_reader_open(const char *path, const struct roce_reader_
  * first. The frames stay valid until the next call on this reader. After an error or the end every
  * further call returns the same. */
 int roce_reader_next(struct roce_reader *reader, struct roce_frame *frames, int max);
+
+/* roce_reader_holds tells whether |reader| does as opts.hold asks; other inputs than plain files
+ * cannot. roce_reader_release then says that the frames up to number |number| are not used any
+ * more. Between these calls memory is mapped for all frames handed out: release soon. */
+bool roce_reader_holds(const struct roce_reader *reader);
+void roce_reader_release(struct roce_reader *reader, uint64_t number);
 
 /* roce_reader_text explains the error that roce_reader_next returned, "" when there was none; owned
  * by the reader. */
