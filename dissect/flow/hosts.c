@@ -87,11 +87,41 @@ const struct host_pair *hosts_pair(const struct roce_observer *obs, const uint8_
     return index == 0 ? NULL : &h->pair[index - 1];
 }
 
+static void tally(struct hosts *h, const struct roce_flow_info *info)
+{
+    h->connected++;
+    if (info->migreq_zero && h->migreq_zero++ == 0)
+        h->migreq_frame = info->first_frame;
+    if (info->sampled && h->sampled++ == 0)
+        h->sampled_frame = info->first_frame;
+    h->unpaired += info->peer == ROCE_FLOW_NONE;
+}
+
+static void unpaired(const struct roce_observer *obs, struct host_pair *p,
+                     const struct roce_flow_info *info)
+{
+    struct roce_flow_counters c;
+    if (!roce_flow_counters(obs->flows, info->id, &c))
+        return;
+    if (c.responses > 0) {
+        p->unpaired_from++;
+        if (info->last_ts > p->from_ts)
+            p->from_ts = info->last_ts;
+    }
+    if (c.requests > 0) {
+        p->unpaired_to++;
+        if (info->last_ts > p->to_ts)
+            p->to_ts = info->last_ts;
+    }
+}
+
 void hosts_pairs(struct roce_observer *obs)
 {
     struct hosts *h = obs->hosts;
     memset(h->pair_index, 0, PAIR_INDEX * sizeof *h->pair_index);
     h->n_pairs = 0;
+    h->connected = h->migreq_zero = h->sampled = h->unpaired = 0;
+    h->migreq_frame = h->sampled_frame = 0;
     for (uint32_t id = roce_flow_first(obs->flows); id != ROCE_FLOW_NONE;
          id = roce_flow_next(obs->flows, id)) {
         struct roce_flow_info info;
@@ -103,6 +133,7 @@ void hosts_pairs(struct roce_observer *obs)
                 continue;
             struct host_pair *new = &h->pair[h->n_pairs++];
             *new = (struct host_pair){.ip_version = info.ip_version,
+                                      .grh = info.grh,
                                       .port = info.udp_sport,
                                       .first_frame = info.first_frame};
             memcpy(new->src, info.src, 16);
@@ -115,14 +146,13 @@ void hosts_pairs(struct roce_observer *obs)
             p->first_frame = info.first_frame;
         if (!reliable && info.service != ROCE_SERVICE_UC)
             continue;
+        tally(h, &info);
         if (p->flows++ == 0)
             p->port = info.udp_sport;
         p->port_differs = p->port_differs || info.udp_sport != p->port;
         p->reliable += reliable;
-        struct roce_flow_counters counters;
-        if (reliable && info.peer == ROCE_FLOW_NONE &&
-            roce_flow_counters(obs->flows, id, &counters) && counters.responses > 0)
-            p->unpaired_from++;
+        if (reliable && info.peer == ROCE_FLOW_NONE)
+            unpaired(obs, p, &info);
     }
 }
 

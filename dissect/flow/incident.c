@@ -115,20 +115,6 @@ void incident_sum(struct incident *incident, uint32_t index, uint64_t value)
     incident_set(incident, index, incident->value[index] + value);
 }
 
-/* What an earlier finish decided is decided anew by the next one. */
-void incidents_forget_end(struct roce_observer *obs)
-{
-    struct incidents *in = obs->incidents;
-    for (uint32_t i = 0; i < in->incident_fresh; i++) {
-        in->incident[i].count -= in->incident[i].at_end;
-        in->incident[i].at_end = 0;
-    }
-    for (uint32_t i = 0; i < ROCE_FINDING_KINDS; i++) {
-        in->plain[i].count -= in->plain[i].at_end;
-        in->plain[i].at_end = 0;
-    }
-}
-
 void incidents_evict(struct roce_observer *obs, uint32_t flow)
 {
     struct incidents *in = obs->incidents;

@@ -17,7 +17,8 @@ static void sum_up(struct finding_list *list, const struct roce_finding *f)
     if (more->flows == 0) {
         *more = *f;
         more->more = true;
-        more->has_flow = false;
+        more->has_flow = more->has_hosts = more->has_mac = false;
+        more->n_frames = 0;
         more->flow = more->connection = ROCE_FLOW_NONE;
         more->has = 0;
         more->word = NULL;

@@ -189,6 +189,9 @@ static void flow_frame(struct roce_observer *obs, const struct roce_frame *frame
         congestion_cnp(obs, pkt, v);
     } else {
         dscp->ecn[ecn]++;
+        if (pkt->service != ROCE_SERVICE_UD && pkt->payload_len > 0 && obs->data_ecn[ecn]++ == 0 &&
+            ecn == ROCE_ECN_NOT_ECT)
+            obs->not_ect_frame = obs->frame;
         if (ecn == ROCE_ECN_CE)
             congestion_ce(obs, pkt, v);
     }
@@ -218,7 +221,8 @@ bool roce_observer_update(struct roce_observer *obs, const struct roce_frame *fr
     if (roce_packet_is_roce(pkt)) {
         t->roce_packets++;
         t->encapsulated += pkt->n_tunnel > 0;
-        t->sliced += pkt->sliced || pkt->cut_on_wire;
+        if ((pkt->sliced || pkt->cut_on_wire) && t->sliced++ == 0)
+            obs->sliced_frame = frame->number;
         if (icrc == NULL || icrc->status == ROCE_ICRC_UNCHECKED)
             t->icrc_unchecked++;
         else if (icrc->status == ROCE_ICRC_OK)
@@ -249,7 +253,6 @@ void roce_observer_judge(struct roce_observer *obs)
 
 void roce_observer_finish(struct roce_observer *obs)
 {
-    incidents_forget_end(obs);
     roce_flow_finish(obs->flows);
     judge_all(obs);
 }

@@ -10,6 +10,7 @@
 #define SLOW_FACTOR  8        /* times its median ACK latency */
 #define SLOW_SAMPLES 8        /* ACKs that make a median */
 #define MTU_MIN      256
+#define ZERO_NS      2000000 /* from a NAK to the resend that obeys it */
 
 /* ---- NAKs ---- */
 
@@ -127,6 +128,7 @@ static void sequence_nak(struct roce_observer *obs, const struct roce_packet *pk
     trouble->has_nak = true;
     trouble->nak_psn = psn;
     trouble->nak_frame = obs->frame;
+    trouble->nak_ts = obs->now;
 }
 
 static void rnr_nak(struct roce_observer *obs, const struct roce_packet *pkt,
@@ -135,7 +137,7 @@ static void rnr_nak(struct roce_observer *obs, const struct roce_packet *pkt,
     const uint32_t flow = v->peer != ROCE_FLOW_NONE ? v->peer : v->flow;
     const uint64_t timer = roce_aeth_rnr_ns(roce_aeth_value(pkt->aeth.syndrome));
     incident_max(incident_add(obs, flow, ROCE_FINDING_RNR, obs->frame), 0, timer);
-    struct watch_trouble *trouble = v->peer == ROCE_FLOW_NONE ? NULL : trouble_at(obs, flow);
+    struct watch_trouble *trouble = trouble_at(obs, flow);
     if (trouble == NULL)
         return;
     if (trouble->has_rnr && trouble->rnr_psn == pkt->bth.psn)
@@ -143,6 +145,7 @@ static void rnr_nak(struct roce_observer *obs, const struct roce_packet *pkt,
     else
         trouble->rnr_repeats = 0;
     trouble->has_rnr = true;
+    trouble->rnr_sent = v->peer == ROCE_FLOW_NONE;
     trouble->rnr_psn = pkt->bth.psn;
     trouble->rnr_ts = obs->now;
     trouble->rnr_frame = obs->frame;
@@ -179,17 +182,17 @@ void symptom_nak(struct roce_observer *obs, const struct roce_packet *pkt,
 /* ---- resends ---- */
 
 /* Go-back-zero: asked for a PSN inside a message, the sender starts the message again. It is
- * certain only when the resend runs from a First packet through Middle packets up to the PSN asked
- * for: then both are of one message. */
-void symptom_resent(struct roce_observer *obs, const struct roce_packet *pkt,
-                    const struct roce_verdict *v)
+ * certain only when the step back goes to a First packet at once and the resend runs through Middle
+ * packets up to the PSN asked for: then both are of one message. A step back that comes later may
+ * be a timeout of a sender that never got the NAK. */
+static void go_back_zero(struct roce_observer *obs, struct watch_trouble *t,
+                         const struct roce_packet *pkt, const struct roce_verdict *v)
 {
-    struct watch_trouble *t = trouble_watched(obs, v->flow);
-    if (t == NULL || !t->has_nak)
-        return;
     const uint32_t psn = pkt->bth.psn;
-    if (pkt->pos == ROCE_POS_FIRST) {
-        t->zero_open = (v->flags & ROCE_V_DUP) != 0 && roce_psn_diff(t->nak_psn, psn) > 0;
+    if ((v->flags & ROCE_V_EPISODE) != 0) {
+        t->zero_open = pkt->pos == ROCE_POS_FIRST && (v->flags & ROCE_V_DUP) != 0 &&
+                       roce_psn_diff(t->nak_psn, psn) > 0 && obs->now >= t->nak_ts &&
+                       obs->now - t->nak_ts < ZERO_NS;
         t->zero_start = psn;
         t->zero_next = roce_psn_add(psn, 1);
         t->zero_nak = t->nak_psn;
@@ -198,17 +201,34 @@ void symptom_resent(struct roce_observer *obs, const struct roce_packet *pkt,
     }
     if (!t->zero_open)
         return;
-    t->zero_open = psn == t->zero_next && pkt->pos == ROCE_POS_MIDDLE;
-    if (psn == t->zero_next && psn == t->zero_nak) {
-        struct incident *incident =
-            incident_add(obs, v->flow, ROCE_FINDING_RETRANSMIT_GO_BACK_ZERO, t->zero_frame);
-        incident_frame(incident, t->nak_frame);
-        incident_max(incident, 0, (uint64_t)roce_psn_diff(psn, t->zero_start));
-        t->zero_open = false;
-        t->has_nak = false;
-        return;
-    }
+    const bool follows = psn == t->zero_next;
+    const bool inside = pkt->pos == ROCE_POS_MIDDLE || pkt->pos == ROCE_POS_LAST;
+    t->zero_open = follows && pkt->pos == ROCE_POS_MIDDLE;
     t->zero_next = roce_psn_add(psn, 1);
+    if (!follows || !inside || psn != t->zero_nak)
+        return;
+    struct incident *incident =
+        incident_add(obs, v->flow, ROCE_FINDING_RETRANSMIT_GO_BACK_ZERO, t->zero_frame);
+    incident_frame(incident, t->nak_frame);
+    incident_max(incident, 0, (uint64_t)roce_psn_diff(psn, t->zero_start));
+    t->zero_open = false;
+    t->has_nak = false;
+}
+
+void symptom_resent(struct roce_observer *obs, const struct roce_packet *pkt,
+                    const struct roce_verdict *v)
+{
+    const bool back = (v->flags & ROCE_V_EPISODE) != 0;
+    struct watch_trouble *t = back ? trouble_at(obs, v->flow) : trouble_watched(obs, v->flow);
+    if (t == NULL)
+        return;
+    if (back && (!t->has_resend || t->resend_psn != pkt->bth.psn)) {
+        t->has_resend = true;
+        t->resend_psn = pkt->bth.psn;
+        t->resend_ts = obs->now;
+    }
+    if (t->has_nak)
+        go_back_zero(obs, t, pkt, v);
 }
 
 /* ---- silences ---- */
@@ -245,8 +265,6 @@ static void evidence(struct incident *incident, const struct roce_event *e)
 {
     for (int i = 0; i < 4; i++)
         incident_frame(incident, e->evidence[i]);
-    if (e->at_end)
-        incident->at_end++;
 }
 
 static void episode_event(struct roce_observer *obs, const struct roce_event *e)
@@ -312,12 +330,19 @@ static void silent_event(struct roce_observer *obs, const struct roce_event *e)
 {
     if (e->code != 0xFF)
         return; /* after a fatal NAK, which is a finding of its own */
+    const struct incident *known = incident_peek(obs, e->flow, ROCE_FINDING_RETRY_EXCEEDED);
+    struct watch_trouble *trouble = trouble_at(obs, e->flow);
+    struct roce_flow_info info;
+    if (trouble != NULL && roce_flow_info(obs->flows, e->flow, &info))
+        trouble->silent_after = info.last_frame;
+    if (known != NULL && known->value[0] == e->psn)
+        return; /* an earlier finish found the same */
     struct incident *incident =
         incident_add(obs, e->flow, ROCE_FINDING_RETRY_EXCEEDED, e->about_frame);
     evidence(incident, e);
     incident_set(incident, 0, e->psn);
     incident_set(incident, 1, e->count);
-    incident->word = "nobody answered";
+    incident->word = "nobody answered it";
 }
 
 static void gap_event(struct roce_observer *obs, const struct roce_event *e)

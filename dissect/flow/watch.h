@@ -133,7 +133,6 @@ struct incident {
     uint8_t has;
     uint64_t first_frame;
     uint64_t count;
-    uint64_t at_end; /* of count: decided by a finish, not by a frame */
     uint64_t frames[ROCE_FINDING_FRAMES];
     uint64_t value[ROCE_FINDING_VALUES];
     const char *word;
@@ -147,16 +146,19 @@ struct watch_trouble {
     uint32_t flow;      /* ROCE_FLOW_NONE: free */
     uint32_t incidents; /* index + 1 */
     uint32_t next;      /* in the free list; index + 1 */
-    bool has_nak, has_hole, has_rnr;
-    uint32_t nak_psn, hole_psn, rnr_psn;
+    bool has_nak, has_hole, has_rnr, has_resend;
+    bool rnr_sent; /* the RNR NAKs are this flow's own: whom they refused is not known */
+    uint32_t nak_psn, hole_psn, rnr_psn, resend_psn;
     uint32_t rnr_repeats; /* RNR NAKs of rnr_psn */
-    roce_tstamp hole_ts, rnr_ts;
+    roce_tstamp nak_ts, hole_ts, rnr_ts;
+    roce_tstamp resend_ts; /* first step back to resend_psn */
     uint64_t nak_frame, hole_frame, rnr_frame, rnr_timer;
     /* resend that may be going back to zero */
     bool zero_open;
     uint32_t zero_next, zero_start, zero_nak;
     uint64_t zero_frame;
-    uint64_t duplicates; /* frames resent although they had been answered */
+    uint64_t duplicates;   /* frames resent although they had been answered */
+    uint64_t silent_after; /* newest frame of the flow when it was found silent */
     uint8_t idle_exp;
     uint16_t idle_match, idle_other; /* silences equal to that timeout, and other ones */
     uint64_t idle_frame;
@@ -198,11 +200,13 @@ struct host_state {
 struct host_pair {
     uint8_t src[16], dst[16];
     uint8_t ip_version;
-    bool port_differs;
+    bool port_differs, grh;
     uint16_t port;
-    uint32_t flows;         /* RC, XRC and UC */
-    uint32_t reliable;      /* RC and XRC */
-    uint32_t unpaired_from; /* unpaired RC and XRC flows with responses */
+    uint32_t flows;             /* RC, XRC and UC */
+    uint32_t reliable;          /* RC and XRC */
+    uint32_t unpaired_from;     /* unpaired RC and XRC flows with responses */
+    uint32_t unpaired_to;       /* and with requests */
+    roce_tstamp from_ts, to_ts; /* newest frames of these */
     uint64_t first_frame;
 };
 
@@ -213,6 +217,9 @@ struct hosts {
     uint16_t *pair_index;
     uint32_t n_hosts, n_pairs;
     uint64_t lost;
+    /* of the newest hosts_pairs: flows that are no CNPs only */
+    uint32_t connected, migreq_zero, sampled, unpaired;
+    uint64_t migreq_frame, sampled_frame;
 };
 
 /* ---- all of it ---- */
@@ -226,7 +233,6 @@ struct roce_observer {
     struct roce_flow_table *flows;
     struct roce_observer_opts opts;
     uint32_t mask; /* events that this observer wants for itself */
-    bool tags_seen;
     roce_tstamp now;
     uint64_t frame;
     uint64_t storm_ns;
@@ -235,8 +241,10 @@ struct roce_observer {
     struct pauses *pauses;
     struct incidents *incidents;
     struct hosts *hosts;
-    uint64_t priority[8]; /* RoCE frames by priority; filled once a pause frame was seen */
-    uint64_t untagged;
+    uint64_t priority[8]; /* RoCE frames by priority */
+    uint64_t untagged;    /* of these: priority by DSCP */
+    uint64_t data_ecn[4]; /* frames with payload of connected services, by enum roce_ecn */
+    uint64_t not_ect_frame, sliced_frame;
     struct recent recent;
 };
 
@@ -281,7 +289,6 @@ struct watch_trouble *trouble_at(struct roce_observer *obs, uint32_t flow);
 struct watch_trouble *trouble_watched(const struct roce_observer *obs, uint32_t flow);
 const struct incident *incident_peek(const struct roce_observer *obs, uint32_t flow,
                                      enum roce_finding_kind kind);
-void incidents_forget_end(struct roce_observer *obs);
 void incidents_evict(struct roce_observer *obs, uint32_t flow);
 
 /* symptom.c: frames and events to incidents */
@@ -307,6 +314,12 @@ void counters_add(const struct roce_observer *obs, uint32_t flow, struct roce_ho
                   struct roce_host *dst);
 
 /* judge.c */
+struct roce_finding judge_make(enum roce_finding_kind kind, enum roce_severity severity,
+                               uint64_t count);
+void judge_value(struct roce_finding *finding, uint32_t index, uint64_t value);
+void judge_evidence(struct roce_finding *finding, const struct incident *incident);
+void judge_flow(const struct roce_observer *obs, struct finding_list *list, uint32_t flow,
+                bool gone);
 void judge_evicted(struct roce_observer *obs, uint32_t flow);
 void judge_all(struct roce_observer *obs);
 

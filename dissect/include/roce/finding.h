@@ -28,7 +28,6 @@ enum roce_finding_unit {
     ROCE_UNIT_HEX,      /* an address or key */
     ROCE_UNIT_DURATION, /* ns */
     ROCE_UNIT_RATE,     /* bits per second */
-    ROCE_UNIT_PERMILLE,
 };
 
 #define ROCE_FINDING_FRAMES 8 /* evidence frames kept of one finding */
@@ -42,9 +41,12 @@ struct roce_finding {
     uint8_t severity; /* enum roce_severity; may be milder than the kind's own */
     uint8_t has;
     uint8_t n_frames;
-    bool has_flow;      /* src, dst, dest_qp name the flow, even when it was evicted since */
+    bool has_hosts;     /* src and dst are known */
+    bool has_flow;      /* dest_qp too: they name the flow, even when it was evicted since */
+    bool has_mac;       /* pause frames: their sender */
     bool more;          /* sums up what the list has no room for: |value| holds nothing */
-    uint8_t ip_version; /* of the flow */
+    uint8_t ip_version; /* of src and dst */
+    uint8_t mac[6];
     uint8_t src[16], dst[16];
     uint32_t dest_qp;
     uint32_t flow;                        /* flow id, or ROCE_FLOW_NONE */
@@ -78,7 +80,7 @@ int roce_severity_by_name(const char *name);
  * named in it. */
 size_t roce_finding_text(const struct roce_finding *finding, char *buf, size_t size);
 
-/* roce_finding_value returns the name of value |index| (JSON key: "va", "wait", ...) and stores it
+/* roce_finding_value returns the name of value |index| ("va", "wait", ...; static) and stores it
  * with its unit, or returns NULL when the kind has no such value. |*known| is false when the
  * capture does not show it. */
 const char *roce_finding_value(const struct roce_finding *finding, uint32_t index, uint64_t *value,
