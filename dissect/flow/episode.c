@@ -6,6 +6,8 @@
 /* How long a frame that fills a hole may be behind and still be late rather than sent again, where
  * the ACK timeout is not known. */
 #define LATE_MAX 4000000 /* ns */
+/* Up to how long a requester takes to issue a READ or atomic again after it saw a later answer. */
+#define REISSUE_MAX 50000000 /* ns */
 
 static roce_duration since(roce_tstamp now, roce_tstamp then)
 {
@@ -65,6 +67,31 @@ static bool answer_lost_behind(const struct ctx *c)
            roce_psn_diff(f->una, psn) > 1;
 }
 
+/* ---- frames that did not get here whole ---- */
+
+void episode_missing(struct roce_flow_table *t, struct flow *f, uint32_t psn, uint32_t len)
+{
+    struct trouble *trouble = trouble_of(t, f);
+    trouble->again[trouble->again_next].psn = psn;
+    trouble->again[trouble->again_next].len = len;
+    trouble->again_next = (uint8_t)((trouble->again_next + 1) % AGAIN_MAX);
+}
+
+/* Returns how many frames were missing with |psn| the last time it should have come, 0 when it
+ * came, and forgets about them. */
+static uint32_t was_missing(struct trouble *trouble, uint32_t psn)
+{
+    for (int i = 0; i < AGAIN_MAX; i++) {
+        const uint32_t into = (psn - trouble->again[i].psn) & ROCE_PSN_MASK;
+        if (into >= trouble->again[i].len)
+            continue;
+        const uint32_t n = trouble->again[i].len - into;
+        trouble->again[i].len = 0;
+        return n;
+    }
+    return 0;
+}
+
 /* ---- how it ends ---- */
 
 static void emit_episode(struct roce_flow_table *t, uint32_t id, const struct episode *ep,
@@ -108,8 +135,13 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
     struct trouble *trouble = trouble_of(t, f);
     const bool paired = f->peer != NIL;
     ep->location = ROCE_LOST_DOWNSTREAM;
-    if (ep->cause == ROCE_CAUSE_SPURIOUS) {
+    if (ep->cause == ROCE_CAUSE_SPURIOUS || ep->copied) {
         ep->location = ROCE_LOST_NONE;
+        return;
+    }
+    if (ep->missing > 0) {
+        ep->location = ROCE_LOST_UPSTREAM;
+        loss_count(t, id, ROCE_LOST_UPSTREAM, ep->missing, ep->psn, false, ep->orig_frame, at_end);
         return;
     }
     if (ep->cause == ROCE_CAUSE_UNKNOWN) {
@@ -140,7 +172,7 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
     loss_count(t, id, ROCE_LOST_DOWNSTREAM, 1, ep->psn, false, ep->orig_frame, at_end);
 }
 
-static void keep_for_later(struct roce_flow_table *t, struct trouble *trouble,
+static bool keep_for_later(struct roce_flow_table *t, struct trouble *trouble,
                            const struct episode *ep)
 {
     for (int i = 0; i < EARLY_MAX; i++) {
@@ -157,13 +189,11 @@ static void keep_for_later(struct roce_flow_table *t, struct trouble *trouble,
                                     .wait = ep->wait,
                                     .first_frame = ep->first_frame,
                                     .last_frame = ep->last_frame,
+                                    .missing = ep->missing,
                                     .orig_frame = ep->orig_frame};
-        return;
+        return true;
     }
-    t->forgotten++;
-    trouble->cause[ROCE_CAUSE_UNKNOWN]++;
-    if (!ep->fill)
-        trouble->loss[ROCE_LOST_UNKNOWN]++;
+    return false;
 }
 
 /* Counts an episode whose cause is settled as far as the packets tell; a silent one is judged by
@@ -217,10 +247,11 @@ void episode_close(struct roce_flow_table *t, uint32_t id, bool at_end)
         emit_late(t, id, ep);
         return;
     }
-    if (ep->silent && flow_at(t, id)->peer == NIL && !at_end)
-        keep_for_later(t, trouble, ep);
-    else
-        settle(t, id, ep, at_end);
+    if (ep->cause == ROCE_CAUSE_NAK && !ep->silent && !ep->dups)
+        trouble->has_nak = true; /* perhaps only late, and the NAK is yet to be obeyed */
+    if (ep->silent && flow_at(t, id)->peer == NIL && !at_end && keep_for_later(t, trouble, ep))
+        return;
+    settle(t, id, ep, at_end);
 }
 
 /* ---- how it begins ---- */
@@ -253,7 +284,12 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     const uint64_t timeout = loss_timeout(t, f);
     struct asked asked;
     ep->acked = (f->flags & F_UNA) && roce_psn_diff(f->una, psn) > 0;
-    if (was_asked(trouble, f, psn, &asked)) {
+    ep->dups = !fill;
+    ep->missing = fill ? 0 : was_missing(trouble, psn);
+    if (c->copied && !fill) {
+        ep->copied = true;
+        ep->wait = quiet;
+    } else if (was_asked(trouble, f, psn, &asked)) {
         ep->cause = (uint8_t)asked.cause;
         ep->ask_frame = asked.frame;
         ep->wait = since(now, asked.ts);
@@ -261,7 +297,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
             ep->acked = f->peer != NIL && c->pkt->op == ROCE_OP_READ &&
                         rresp_captured(t, flow_at(t, f->peer), psn);
     } else if (answer_lost_behind(c) &&
-               (uint64_t)quiet < (timeout != 0 ? timeout - timeout / 16 : LATE_MAX)) {
+               (uint64_t)quiet < (timeout != 0 ? timeout - timeout / 16 : REISSUE_MAX)) {
         ep->cause = ROCE_CAUSE_IMPLIED_NAK;
         ep->wait = quiet;
     } else {
@@ -299,7 +335,10 @@ void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct h
         episode_close(t, c->id, false);
         begin(c, n, fill, was);
     } else {
+        if (psn != ep->end)
+            episode_missing(t, f, ep->end, (uint32_t)roce_psn_diff(psn, ep->end));
         ep->count++;
+        ep->dups = ep->dups || !fill;
         ep->last_frame = c->frame->number;
         ep->end = roce_psn_add(psn, n);
         if (roce_psn_diff(ep->end, ep->high) > 0)
@@ -322,8 +361,12 @@ void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct h
 void episode_request_ahead(struct ctx *c)
 {
     struct trouble *trouble = trouble_peek(c->t, c->f);
-    if (trouble->ep.open)
+    if (trouble->ep.open) {
+        const int32_t left = roce_psn_diff(c->f->next_psn, trouble->ep.end);
+        if (!trouble->ep.late && trouble->ep.dups && !trouble->ep.copied && left > 0)
+            episode_missing(c->t, c->f, trouble->ep.end, (uint32_t)left);
         episode_close(c->t, c->id, false);
+    }
     trouble->repeats = 0;
     if (trouble->fatal != 0)
         trouble->fatal_requests++;
@@ -360,12 +403,35 @@ void episode_response(struct roce_flow_table *t, struct flow *f, uint32_t acked,
 
 /* ---- episodes from before the pair was known ---- */
 
+/* What the peer's responses, remembered until the pair was known, say about a step back to
+ * |ep->psn| that was taken at |ep->ts|. */
+static void ask_replay(const struct roce_flow_table *t, const struct flow *f, struct episode *ep)
+{
+    const int side = t->replay_flow[0] == f->peer ? 0 : 1;
+    for (uint32_t i = 0; i < t->replay_n[side]; i++) {
+        const struct obs *o = &t->replay[side][i];
+        const uint8_t kind = (uint8_t)(o->psn >> 24 & 0x3F);
+        if (o->ts > ep->ts || (o->psn & ROCE_PSN_MASK) != ep->psn)
+            continue;
+        if (kind == OBS_ACK)
+            ep->acked = true;
+        /* An RNR NAK is often followed by a sequence NAK: see was_asked. */
+        if (kind == OBS_RNR || (kind == OBS_NAK && (ep->silent || ep->cause != ROCE_CAUSE_RNR))) {
+            ep->cause = kind == OBS_NAK ? ROCE_CAUSE_NAK : ROCE_CAUSE_RNR;
+            ep->silent = false;
+            ep->ask_frame = o->frame;
+            ep->wait = since(ep->ts, o->ts);
+        }
+    }
+}
+
 static void replay(struct roce_flow_table *t, uint32_t id, const struct early_episode *e,
                    bool at_end)
 {
     struct flow *f = flow_at(t, id);
     struct episode ep = {.psn = e->psn,
                          .count = e->count,
+                         .missing = e->missing,
                          .fill = e->fill,
                          .silent = true,
                          .cause = ROCE_CAUSE_UNKNOWN,
@@ -374,24 +440,8 @@ static void replay(struct roce_flow_table *t, uint32_t id, const struct early_ep
                          .first_frame = e->first_frame,
                          .last_frame = e->last_frame,
                          .orig_frame = e->orig_frame};
-    if (f->peer != NIL) {
-        const int side = t->replay_flow[0] == f->peer ? 0 : 1;
-        for (uint32_t i = 0; i < t->replay_n[side]; i++) {
-            const struct obs *o = &t->replay[side][i];
-            const uint8_t kind = (uint8_t)(o->psn >> 24 & 0x3F);
-            if (o->ts > e->ts || (o->psn & ROCE_PSN_MASK) != e->psn)
-                continue;
-            if (kind == OBS_NAK || kind == OBS_RNR) {
-                if (ep.cause != ROCE_CAUSE_RNR)
-                    ep.cause = kind == OBS_NAK ? ROCE_CAUSE_NAK : ROCE_CAUSE_RNR;
-                ep.silent = false;
-                ep.ask_frame = o->frame;
-                ep.wait = since(e->ts, o->ts);
-            } else if (kind == OBS_ACK) {
-                ep.acked = true;
-            }
-        }
-    }
+    if (f->peer != NIL)
+        ask_replay(t, f, &ep);
     settle(t, id, &ep, at_end);
 }
 
@@ -412,7 +462,13 @@ static void replay_all(struct roce_flow_table *t, uint32_t id, bool at_end)
 /* Called while the peer's observations are still there. */
 void episode_pair_known(struct roce_flow_table *t, uint32_t id)
 {
+    struct flow *f = flow_at(t, id);
+    struct trouble *trouble = trouble_peek(t, f);
+    if (trouble == NULL)
+        return;
     replay_all(t, id, false);
+    if (trouble->ep.open && trouble->ep.silent && !trouble->ep.late)
+        ask_replay(t, f, &trouble->ep);
 }
 
 void episode_unpaired_end(struct roce_flow_table *t, uint32_t id)

@@ -139,11 +139,12 @@ struct hist_pair {
 };
 
 struct episode {
-    uint32_t psn;   /* restart PSN */
-    uint32_t end;   /* PSN behind the frame resent last */
-    uint32_t high;  /* PSN behind the highest frame resent */
-    uint32_t count; /* frames resent */
-    uint8_t cause;  /* unless |silent| */
+    uint32_t psn;     /* restart PSN */
+    uint32_t end;     /* PSN behind the frame resent last */
+    uint32_t high;    /* PSN behind the highest frame resent */
+    uint32_t count;   /* frames resent */
+    uint32_t missing; /* frames that did not get here the last time, from |psn| on */
+    uint8_t cause;    /* unless |silent| */
     uint8_t location;
     bool open;
     bool fill;         /* the restart PSN had not been captured */
@@ -152,12 +153,15 @@ struct episode {
     bool answered_far; /* the answer acknowledges frames that have not been resent */
     bool silent;       /* neither NAK, RNR nor implied NAK: judged by |wait| */
     bool atomic;
+    bool dups;   /* frames captured before were resent */
+    bool copied; /* the network duplicated the frame: nobody resent it */
     uint64_t first_frame, last_frame, orig_frame, ask_frame;
     roce_tstamp ts;
     roce_duration wait, late_by;
 };
 
 #define EARLY_MAX   4
+#define AGAIN_MAX   6
 #define SILENT_BINS 24 /* 4.096 us << bin; longer waits share the last */
 
 /* Everything that a healthy flow does not need. */
@@ -187,6 +191,12 @@ struct trouble {
     uint32_t old_count[ROCE_MESSAGE_OPS]; /* messages dropped from the pending list, by operation */
     uint32_t old_psn;
     bool has_old;
+    /* PSNs whose newest transmission did not get here whole: skipped in a resent stream, or with a
+     * wrong ICRC */
+    struct {
+        uint32_t psn, len;
+    } again[AGAIN_MAX];
+    uint8_t again_next;
     struct episode ep;
     uint32_t early[EARLY_MAX]; /* struct early_episode, in order */
 };
@@ -221,12 +231,14 @@ struct node {
 
 /* An episode that ended before the pair was known, in the nodes' pool. */
 struct early_episode {
-    uint32_t psn, count;
+    uint32_t psn, count, missing;
     bool fill;
     roce_tstamp ts;
     roce_duration wait;
     uint64_t first_frame, last_frame, orig_frame;
 };
+
+_Static_assert(sizeof(struct early_episode) <= 64, "early episodes share the nodes' pool");
 /* Two responses seen while their peer is undecided. */
 struct obs {
     roce_tstamp ts;
@@ -369,6 +381,7 @@ struct ctx {
     struct roce_verdict *v;
     struct flow *f;
     uint32_t id;
+    bool copied; /* equal to an earlier frame, IP identification included, but no mirror's copy */
 };
 
 /* table.c */
@@ -431,12 +444,14 @@ void pair_index_remove(struct roce_flow_table *t, uint32_t index);
 void pair_try(struct roce_flow_table *t, uint32_t id, struct roce_verdict *v);
 void pair_set(struct roce_flow_table *t, uint32_t a, uint32_t b, bool cm, uint32_t evidence,
               struct roce_verdict *v);
+void pair_finish(struct roce_flow_table *t, uint32_t id);
 void pair_break(struct roce_flow_table *t, uint32_t id, bool conflict);
 
 /* episode.c: steps back of the request track */
 void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct hole *was);
 void episode_request_ahead(struct ctx *c);
 void episode_response(struct roce_flow_table *t, struct flow *f, uint32_t acked, bool asks);
+void episode_missing(struct roce_flow_table *t, struct flow *f, uint32_t psn, uint32_t len);
 void episode_obeyed(struct roce_flow_table *t, struct flow *f);
 void episode_close(struct roce_flow_table *t, uint32_t id, bool at_end);
 void episode_pair_known(struct roce_flow_table *t, uint32_t id);

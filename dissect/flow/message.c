@@ -43,7 +43,7 @@ void message_count(struct roce_flow_table *t, struct flow *f, uint8_t op, uint32
     while (i < f->n_msg && f->msg_op[i] != op)
         i++;
     if (i == f->n_msg) {
-        if (i == MSG_SLOTS) {
+        if (i >= MSG_SLOTS) {
             slot_add(&wide_of(t, f)->msg[op], started, completed, bytes);
             return;
         }

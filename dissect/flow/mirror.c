@@ -171,6 +171,7 @@ bool mirror_copy(struct ctx *c, const struct roce_icrc *icrc)
                 f->sig[i] = 0; /* a third one is no second copy */
                 return true;
             }
+            c->copied = by_id;
             break;
         }
     }

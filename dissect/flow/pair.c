@@ -131,7 +131,10 @@ static void compare(const struct roce_flow_table *t, const struct flow *f, const
                 break;
             }
             if (node->kind == NODE_END && roce_psn_diff(node->last_psn, psn) >= 0) {
-                later = node;
+                if (kind == OBS_NAK || kind == OBS_RNR || kind == OBS_FATAL)
+                    match = node;
+                else
+                    later = node;
                 break;
             }
         }
@@ -142,8 +145,14 @@ static void compare(const struct roce_flow_table *t, const struct flow *f, const
             }
             continue;
         }
-        if (kind == OBS_NAK || kind == OBS_RNR || kind == OBS_FATAL || kind == OBS_READ_LAST)
+        if (kind == OBS_READ_LAST)
             continue;
+        if (kind == OBS_NAK || kind == OBS_RNR || kind == OBS_FATAL) {
+            /* A refusal names any packet of the request; sent it must have been. */
+            if (match->start_ts <= o->ts)
+                score->agree++;
+            continue;
+        }
         const roce_tstamp sent = match->kind == NODE_READ ? match->start_ts : match->ts;
         if (!kinds_fit(match->kind, kind) || sent > o->ts) {
             score->ruled_out = true;
@@ -270,20 +279,57 @@ static uint32_t field_winner(const struct field *field, bool ambiguous, uint32_t
     return NIL;
 }
 
-static uint32_t newest_named_psn(const struct roce_flow_table *t, const struct flow *g, bool *found)
+/* The PSN to look candidates up by: that of the newest answer, or else of the newest refusal. */
+static uint32_t newest_psn(const struct roce_flow_table *t, const struct flow *g, bool *found)
 {
     uint32_t block = NIL, at = 0, psn = 0;
+    bool answer = false;
     *found = false;
     const struct obs *o;
     while ((o = obs_next(t, g, &block, &at)) != NULL) {
         const uint8_t kind = (uint8_t)(o->psn >> 24 & 0x3F);
-        if (kind == OBS_ACK || kind == OBS_READ_FIRST || kind == OBS_READ_ONLY ||
-            kind == OBS_ATOMIC) {
-            psn = o->psn & ROCE_PSN_MASK;
-            *found = true;
-        }
+        if (kind == OBS_READ_LAST)
+            continue;
+        const bool refusal = kind == OBS_NAK || kind == OBS_RNR || kind == OBS_FATAL;
+        if (refusal && answer)
+            continue;
+        psn = o->psn & ROCE_PSN_MASK;
+        answer = answer || !refusal;
+        *found = true;
     }
     return psn;
+}
+
+/* Holds every candidate against the responses of |id|; false when nothing can be said. */
+static bool look(struct roce_flow_table *t, uint32_t id, struct field *field)
+{
+    struct flow *g = flow_at(t, id);
+    *field = (struct field){.best = NIL,
+                            .best_msn = NIL,
+                            .steadiest = NIL,
+                            .spread_best = UINT64_MAX,
+                            .spread_next = UINT64_MAX};
+    const uint32_t path = table_reverse_path(t, g->path);
+    bool found;
+    const uint32_t psn = newest_psn(t, g, &found);
+    if (path == NIL || !found)
+        return false;
+    uint32_t looked = 0;
+    for (uint32_t i = t->pair_index[bucket_of(path, psn)]; i != NIL; i = node_at(t, i)->hnext) {
+        const struct node *node = node_at(t, i);
+        const struct flow *f = flow_at(t, node->owner);
+        if (f->path != path || key_psn(node) != psn || f->peer != NIL || !services_fit(f, g))
+            continue;
+        if (++looked > CHAIN_MAX)
+            return false;
+        struct score score;
+        compare_both(t, f, g, &score);
+        if (!score.ruled_out && score.agree > 0)
+            field_add(field, node->owner, &score);
+    }
+    if (looked > 1)
+        g->flags |= F_AMBIGUOUS;
+    return true;
 }
 
 void pair_try(struct roce_flow_table *t, uint32_t id, struct roce_verdict *v)
@@ -293,35 +339,9 @@ void pair_try(struct roce_flow_table *t, uint32_t id, struct roce_verdict *v)
         g->tries++;
     else
         g->tries = 64;
-    if (g->obs_n < 2 || !time_to_try(g->tries))
+    struct field field;
+    if (g->obs_n < 2 || !time_to_try(g->tries) || !look(t, id, &field))
         return;
-    const uint32_t path = table_reverse_path(t, g->path);
-    if (path == NIL)
-        return;
-    bool found;
-    const uint32_t psn = newest_named_psn(t, g, &found);
-    if (!found)
-        return;
-    struct field field = {.best = NIL,
-                          .best_msn = NIL,
-                          .steadiest = NIL,
-                          .spread_best = UINT64_MAX,
-                          .spread_next = UINT64_MAX};
-    uint32_t looked = 0;
-    for (uint32_t i = t->pair_index[bucket_of(path, psn)]; i != NIL; i = node_at(t, i)->hnext) {
-        const struct node *node = node_at(t, i);
-        const struct flow *f = flow_at(t, node->owner);
-        if (f->path != path || key_psn(node) != psn || f->peer != NIL || !services_fit(f, g))
-            continue;
-        if (++looked > CHAIN_MAX)
-            return;
-        struct score score;
-        compare_both(t, f, g, &score);
-        if (!score.ruled_out && score.agree > 0)
-            field_add(&field, node->owner, &score);
-    }
-    if (looked > 1)
-        g->flags |= F_AMBIGUOUS;
     uint32_t agree;
     const uint32_t winner = field_winner(&field, (g->flags & F_AMBIGUOUS) != 0, &agree);
     /* Where candidates abound, a frame that the capture missed may hide the right one for a moment:
@@ -330,6 +350,21 @@ void pair_try(struct roce_flow_table *t, uint32_t id, struct roce_verdict *v)
     g->winner = winner;
     if (winner != NIL && again)
         pair_set(t, id, winner, false, agree, v);
+}
+
+/* At the end of the capture fewer agreements must do, where nothing speaks against the one
+ * candidate: two, or a single one when the two hosts have no other flow. */
+void pair_finish(struct roce_flow_table *t, uint32_t id)
+{
+    const struct flow *g = flow_at(t, id);
+    struct field field;
+    if (g->obs_n == 0 || (g->flags & F_AMBIGUOUS) || !look(t, id, &field) ||
+        (g->flags & F_AMBIGUOUS) || field.candidates != 1)
+        return;
+    const struct path *path = path_at(t, g->path);
+    const bool alone = path->flows == 1 && path_at(t, path->reverse)->flows == 1;
+    if (alone || (field.score.agree >= 2 && field.score.msn_steady))
+        pair_set(t, id, field.best, false, field.score.agree, NULL);
 }
 
 /* ---- deciding and dissolving ---- */

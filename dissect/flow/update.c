@@ -27,8 +27,10 @@ static void count_frame(struct ctx *c, const struct roce_icrc *icrc)
     if (icrc != NULL) {
         if (icrc->status == ROCE_ICRC_OK)
             f->icrc_ok++;
-        else if (icrc->status == ROCE_ICRC_BAD)
+        else if (icrc->status == ROCE_ICRC_BAD) {
             trouble_of(c->t, f)->icrc_bad++;
+            episode_missing(c->t, f, pkt->bth.psn, 1);
+        }
     }
     if (pkt->status == ROCE_STATUS_MALFORMED)
         trouble_of(c->t, f)->malformed++;
@@ -216,6 +218,9 @@ void roce_flow_finish(struct roce_flow_table *table)
 {
     table->frame = 0;
     mirror_resolve(table, true);
+    for (uint32_t id = 0; id < table->flow_pool.fresh; id++)
+        if (flow_live(table, id) && flow_at(table, id)->peer == NIL)
+            pair_finish(table, id);
     for (uint32_t id = 0; id < table->flow_pool.fresh; id++) {
         if (!flow_live(table, id))
             continue;
