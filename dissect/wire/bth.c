@@ -22,19 +22,23 @@ int roce_bth_decode(const uint8_t *buf, size_t len, struct roce_bth *bth)
 {
     if (len < ROCE_BTH_LEN)
         return ROCE_ERR_TRUNCATED;
-    bth->opcode = buf[0];
-    bth->se = buf[1] >> 7;
-    bth->migreq = (buf[1] >> 6) & 1;
-    bth->pad = (buf[1] >> 4) & 3;
-    bth->tver = buf[1] & 0xF;
-    bth->pkey = load_be16(buf + 2);
-    bth->fecn = buf[4] >> 7;
-    bth->becn = (buf[4] >> 6) & 1;
-    bth->resv6 = buf[4] & 0x3F;
-    bth->dqpn = load_be24(buf + 5);
-    bth->ackreq = buf[8] >> 7;
-    bth->resv7 = buf[8] & 0x7F;
-    bth->psn = load_be24(buf + 9);
+    /* Words first: stores to |bth| could change |buf| for all the compiler knows. */
+    const uint32_t first = load_be32(buf);
+    const uint32_t second = load_be32(buf + 4);
+    const uint32_t third = load_be32(buf + 8);
+    bth->opcode = (uint8_t)(first >> 24);
+    bth->se = first >> 23 & 1;
+    bth->migreq = first >> 22 & 1;
+    bth->pad = first >> 20 & 3;
+    bth->tver = first >> 16 & 0xF;
+    bth->pkey = (uint16_t)first;
+    bth->fecn = second >> 31;
+    bth->becn = second >> 30 & 1;
+    bth->resv6 = second >> 24 & 0x3F;
+    bth->dqpn = second & ROCE_QPN_MASK;
+    bth->ackreq = third >> 31;
+    bth->resv7 = third >> 24 & 0x7F;
+    bth->psn = third & ROCE_QPN_MASK;
     return ROCE_BTH_LEN;
 }
 

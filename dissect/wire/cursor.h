@@ -38,32 +38,33 @@ static inline const uint8_t *cursor_take(struct cursor *c, size_t n)
     return p;
 }
 
+/* Spelled out: compilers make one load and a byte swap of each. */
+static inline uint16_t load_be16(const uint8_t *p)
+{
+    return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+static inline uint32_t load_be24(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+}
+
+static inline uint32_t load_be32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static inline uint64_t load_be64(const uint8_t *p)
+{
+    return (uint64_t)load_be32(p) << 32 | load_be32(p + 4);
+}
+
 static inline uint64_t load_be(const uint8_t *p, unsigned n)
 {
     uint64_t v = 0;
     for (unsigned i = 0; i < n; i++)
         v = v << 8 | p[i];
     return v;
-}
-
-static inline uint16_t load_be16(const uint8_t *p)
-{
-    return (uint16_t)load_be(p, 2);
-}
-
-static inline uint32_t load_be24(const uint8_t *p)
-{
-    return (uint32_t)load_be(p, 3);
-}
-
-static inline uint32_t load_be32(const uint8_t *p)
-{
-    return (uint32_t)load_be(p, 4);
-}
-
-static inline uint64_t load_be64(const uint8_t *p)
-{
-    return load_be(p, 8);
 }
 
 static inline uint64_t cursor_be(struct cursor *c, unsigned n)

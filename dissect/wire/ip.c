@@ -27,15 +27,16 @@ enum next walk_ipv4(struct walk *w)
         return walk_fail(w, ROCE_STATUS_MALFORMED, ROCE_LAYER_IP, "IP version is not 4");
 
     struct roce_ip *ip = &pkt->ip;
+    const uint32_t word[3] = {load_be32(p), load_be32(p + 4), load_be32(p + 8)};
     ip->version = 4;
-    ip->hdr_len = (uint16_t)((p[0] & 0xFU) * 4);
-    ip->tos = p[1];
-    ip->total_len = load_be16(p + 2);
-    ip->id = load_be16(p + 4);
-    ip->frag = load_be16(p + 6);
-    ip->ttl = p[8];
-    ip->proto = p[9];
-    ip->checksum = load_be16(p + 10);
+    ip->hdr_len = (uint16_t)((word[0] >> 24 & 0xFU) * 4);
+    ip->tos = (uint8_t)(word[0] >> 16);
+    ip->total_len = word[0] & 0xFFFF;
+    ip->id = (uint16_t)(word[1] >> 16);
+    ip->frag = (uint16_t)word[1];
+    ip->ttl = (uint8_t)(word[2] >> 24);
+    ip->proto = (uint8_t)(word[2] >> 16);
+    ip->checksum = (uint16_t)word[2];
     roce_ip_v4(ip->src, p[12], p[13], p[14], p[15]);
     roce_ip_v4(ip->dst, p[16], p[17], p[18], p[19]);
     ip->flow_label = 0;

@@ -134,6 +134,7 @@ static inline void sample_tunnel(struct sample *s)
         .kind = ROCE_TUNNEL_ERSPAN3, .cut = true, .session = 77, .tstamp = 123456789};
     p->tunnel[1] = (struct roce_tunnel){.kind = ROCE_TUNNEL_VXLAN, .has_key = true, .key = 5001};
     p->outer_ip = p->ip;
+    p->has |= ROCE_HAS_OUTER_IP;
     p->ip = (struct roce_ip){.version = 6,
                              .tos = ROCE_ECN_ECT0,
                              .ttl = 255,
@@ -154,6 +155,7 @@ static inline void sample_gre(struct sample *s)
     s->pkt.n_tunnel = 1;
     s->pkt.tunnel[0].kind = ROCE_TUNNEL_GRE;
     s->pkt.outer_ip = s->pkt.ip;
+    s->pkt.has |= ROCE_HAS_OUTER_IP;
     s->pkt.outer_ip.src[12] = 192;
     s->pkt.aeth = (struct roce_aeth){0x2c, 9};
 }

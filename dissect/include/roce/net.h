@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -125,13 +126,8 @@ uint16_t roce_udp_checksum(const struct roce_ip *ip, const uint8_t *udp, size_t 
 /* roce_ip_v4 stores |a|.|b|.|c|.|d| in the mapped form of struct roce_ip. */
 static inline void roce_ip_v4(uint8_t out[16], uint8_t a, uint8_t b, uint8_t c, uint8_t d)
 {
-    for (int i = 0; i < 10; i++)
-        out[i] = 0;
-    out[10] = out[11] = 0xFF;
-    out[12] = a;
-    out[13] = b;
-    out[14] = c;
-    out[15] = d;
+    const uint8_t mapped[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, a, b, c, d};
+    memcpy(out, mapped, sizeof(mapped));
 }
 
 #ifdef __cplusplus
