@@ -164,8 +164,8 @@ static uint64_t bytes_in(const struct recent *recent, uint32_t flow, roce_tstamp
 
 static uint64_t rate_bps(uint64_t bytes, uint64_t ns)
 {
-    /* A window holds at most RECENT_MAX frames of below 4 GiB: bytes * 8 fits; ns is a span. */
-    return bytes * 8 / (ns / 1000) * 1000000;
+    /* A window holds at most RECENT_MAX frames of below 4 GiB: bytes * 8000 fits. */
+    return bytes * 8000 / (ns / 1000) * 1000;
 }
 
 static void rate_begin(struct roce_observer *obs, struct cong *rec)
