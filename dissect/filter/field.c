@@ -154,6 +154,11 @@ static bool set_pause_us(struct roce_value *out, const struct roce_pfc *pfc, uin
 /* The 36 bytes of the RDMA-CM header begin the private data. */
 #define CM_IP (v->has_cm && v->cm.has_ip && (REQ(140 + 36) || SIDR_REQ(16 + 36)))
 
+/* What flow state knows of the packet. */
+#define FLOW          (v->verdict != NULL && v->verdict->flow != ROCE_FLOW_NONE)
+#define SAYS(flag)    ((v->verdict->flags & ROCE_V_##flag) != 0)
+#define MICRO(member) ((double)v->verdict->member / 1000)
+
 #define SET_BOOL(words, value)  (out->b = (value), true)
 #define SET_UINT(words, value)  (out->u = (uint64_t)(value), true)
 #define SET_HEX64(words, value) (out->u = (value), true)
@@ -177,6 +182,7 @@ static bool set_pause_us(struct roce_value *out, const struct roce_pfc *pfc, uin
 #define ALIAS(word, name)
 #define ANY(word, first, second, third)
 #include "fields.def"
+#include "computed.def"
 #undef FIELD
 
 enum show { DEC, HEX, CODE };
@@ -197,6 +203,9 @@ static const struct roce_field table[] = {
     },
 #define COMPUTED false
 #include "fields.def"
+#undef COMPUTED
+#define COMPUTED true
+#include "computed.def"
 #undef COMPUTED
 #undef FIELD
 #undef ALIAS

@@ -131,6 +131,15 @@ bool roce_filter_needs_flow(const struct roce_filter *filter)
     return filter->needs_flow;
 }
 
+bool roce_filter_uses(const struct roce_filter *filter, const struct roce_field *field)
+{
+    const struct test *tests = filter->tests.data;
+    for (size_t i = 0; i < filter->tests.count; i++)
+        if (tests[i].get == field->get)
+            return true;
+    return false;
+}
+
 void roce_filter_del(struct roce_filter *filter)
 {
     if (filter == NULL)

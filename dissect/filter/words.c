@@ -10,6 +10,7 @@
 #include <roce/mad.h>
 #include <roce/opcode.h>
 #include <roce/packet.h>
+#include <roce/verdict.h>
 
 #define DC_CODES 256
 
@@ -118,6 +119,21 @@ const char *word_icrc_reason(unsigned code)
     if (code == ROCE_ICRC_JUDGED || code > ROCE_ICRC_MALFORMED)
         return NULL;
     return roce_icrc_reason_name((enum roce_icrc_reason)code);
+}
+
+const char *word_cause(unsigned code)
+{
+    return code < ROCE_CAUSE_COUNT ? roce_cause_name((enum roce_cause)code) : NULL;
+}
+
+const char *word_pairing(unsigned code)
+{
+    return code <= ROCE_PAIRING_PSN ? roce_pairing_name((enum roce_pairing)code) : NULL;
+}
+
+const char *word_message_op(unsigned code)
+{
+    return code < ROCE_MESSAGE_OPS ? roce_message_op_name((enum roce_message_op)code) : NULL;
 }
 
 const char *word_mad_class(unsigned code)

@@ -25,6 +25,9 @@ const char *word_cm_rejected(unsigned code);
 const char *word_cm_delayed(unsigned code);
 const char *word_status(unsigned code);
 const char *word_layer(unsigned code);
+const char *word_cause(unsigned code);
+const char *word_pairing(unsigned code);
+const char *word_message_op(unsigned code);
 
 /* words_opcode_code returns the code of an opcode for word_opcode: the opcode itself, plus 256 for
  * 0x40-0x5F taken as DC, which share their numbers with RD. |service| is roce_packet.service. */

@@ -58,9 +58,9 @@ def leaves(value, path=""):
         yield path, value
 
 
-def fields():
-    """name: type, as --list-fields tells them"""
-    return dict(line.split()[:2] for line in out("--list-fields").splitlines())
+def fields(analysis=False):
+    """name: type, as --list-fields tells them; those of flow state with -A only"""
+    return dict(line.split()[:2] for line in out("--list-fields").splitlines() if analysis or "[analysis]" not in line)
 
 
 def read_pcap(data):
@@ -73,6 +73,60 @@ def read_pcap(data):
         frames.append((sec * 10**9 + frac * scale, length, data[at + 16:at + 16 + captured]))
         at += 16 + captured
     return linktype, frames
+
+
+class Analysis(unittest.TestCase):
+    """What -A says of captures whose course is known (pcaps/*.json, tshark)."""
+
+    def rows(self, capture, names):
+        text = out("--fields", names, SOURCE / "pcaps" / capture)
+        return [line.split("\t") for line in text.splitlines()]
+
+    def test_every_request_of_a_clean_capture_is_acknowledged(self):
+        # rc_all_ops waits for each completion: a request is acknowledged before the next message begins.
+        rows = self.rows("rc_all_ops.pcap", "frame,response,psn,acked_in,request_frame,retransmission")
+        self.assertEqual(len(rows), 79)
+        for frame, response, psn, acked_in, request, again in rows:
+            self.assertEqual(again, "false")
+            self.assertEqual(acked_in == "", response == "true", frame)
+            if response == "false":
+                self.assertEqual(request, "", frame)
+        # Which request a response answers is known once the two directions are paired.
+        self.assertEqual([row[0] for row in rows if row[1] == "true" and not row[4]][2:], [])
+        acknowledged = {row[3] for row in rows if row[3]}
+        self.assertTrue(acknowledged <= {row[0] for row in rows if row[1] == "true"})
+
+    def test_retransmissions_are_those_of_the_truth(self):
+        # dup_egress: netem copied frames, which the .json counts as PSNs seen again; cm_rping has none.
+        for capture in ("dup_egress", "cm_rping", "rc_rnr_exceeded", "rc_timeout_exceeded"):
+            with open(SOURCE / "pcaps" / (capture + ".json")) as f:
+                truth = json.load(f)["check"]["req_retx"]
+            rows = self.rows(capture + ".pcap", "frame,retransmission,mirror_duplicate")
+            found = [r for r in rows if "true" in r[1:]]
+            self.assertEqual(len(found), truth, capture)
+
+    def test_filter_and_columns_agree(self):
+        path = SOURCE / "pcaps/loss5_egress_send.pcap"
+        rows = self.rows("loss5_egress_send.pcap", "frame,gap,retransmission,acked_in")
+        for expression, column in (("gap", 1), ("retransmission", 2)):
+            want = [r[0] for r in rows if r[column] == "true"]
+            self.assertEqual(out("-Y", expression, "--fields", "frame", path).split(), want)
+            self.assertTrue(want)
+        want = [r[0] for r in rows if r[3] and int(r[3]) > 200]
+        self.assertEqual(out("-Y", "acked_in > 200", "--fields", "frame", path).split(), want)
+
+    def test_json_gains_the_fields(self):
+        names = set(fields(True)) - set(fields())
+        self.assertIn("rtt", names)
+        seen = set()
+        for line in out("-A", "--ndjson", SOURCE / "pcaps/loss5_egress_send.pcap").splitlines():
+            seen |= set(json.loads(line))
+        self.assertTrue({"stream", "gap", "retransmission", "message", "acked_in", "rtt"} <= seen)
+
+    def test_looking_ahead_needs_a_file(self):
+        data = (SOURCE / "pcaps/cm_rping.pcap").read_bytes()
+        done = rocedump("-Y", "acked_in > 3", "-", stdin=data, status=2)
+        self.assertIn(b"acked_in looks ahead", done.stderr)
 
 
 class Json(unittest.TestCase):

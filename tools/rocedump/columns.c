@@ -16,7 +16,7 @@ const char columns_csv_default[] =
     "psn,ack_req,payload_length,reth.va,reth.rkey,reth.dma_length,aeth.kind,aeth.nak,aeth.msn,"
     "deth.src_qp,imm,icrc.status,cm.message,pfc.priorities,pfc.quanta,error.kind,error.text";
 
-static bool has_field(const struct columns *columns, const struct roce_field *field)
+bool columns_have(const struct columns *columns, const struct roce_field *field)
 {
     for (size_t i = 0; i < columns->count; i++)
         if (columns->column[i].field == field)
@@ -24,11 +24,12 @@ static bool has_field(const struct columns *columns, const struct roce_field *fi
     return false;
 }
 
-static int choose(struct columns *columns, const char *list, char *error, size_t room)
+static int choose(struct columns *columns, const char *list, bool computed, char *error,
+                  size_t room)
 {
     if (list == NULL) {
         for (size_t i = 0; i < roce_field_count(); i++)
-            if (!roce_field_at(i)->computed)
+            if (computed || !roce_field_at(i)->computed)
                 columns->column[columns->count++].field = roce_field_at(i);
         return 0;
     }
@@ -41,7 +42,7 @@ static int choose(struct columns *columns, const char *list, char *error, size_t
             (void)snprintf(error, room, "no field is called '%s'", name);
             return -1;
         }
-        if (!has_field(columns, field))
+        if (!columns_have(columns, field))
             columns->column[columns->count++].field = field;
         p += len;
         if (*p == '\0')
@@ -116,7 +117,8 @@ static void cut_names(struct columns *columns)
     }
 }
 
-int columns_init(struct columns *columns, const char *list, bool nested, char *error, size_t room)
+int columns_init(struct columns *columns, const char *list, bool nested, bool computed, char *error,
+                 size_t room)
 {
     size_t names = 0;
     *columns = (struct columns){0};
@@ -129,7 +131,7 @@ int columns_init(struct columns *columns, const char *list, bool nested, char *e
         columns_free(columns);
         return -1;
     }
-    if (choose(columns, list, error, room) != 0) {
+    if (choose(columns, list, computed, error, room) != 0) {
         columns_free(columns);
         return -1;
     }
@@ -137,6 +139,14 @@ int columns_init(struct columns *columns, const char *list, bool nested, char *e
         group(columns->column, columns->count, 0);
     cut_names(columns);
     return 0;
+}
+
+bool columns_need_flow(const struct columns *columns)
+{
+    for (size_t i = 0; i < columns->count; i++)
+        if (columns->column[i].field->computed)
+            return true;
+    return false;
 }
 
 void columns_free(struct columns *columns)

@@ -22,9 +22,14 @@ struct columns {
 };
 
 /* columns_init chooses the fields of |list| ("a,b,c"; names or aliases, repetitions are dropped);
- * NULL chooses all decoded fields. With |nested|, fields of one object are brought together.
- * Returns 0, or -1 with the reason in |error|. */
-int columns_init(struct columns *columns, const char *list, bool nested, char *error, size_t room);
+ * NULL chooses all decoded fields, with |computed| those of flow state too. With |nested|, fields
+ * of one object are brought together. Returns 0, or -1 with the reason in |error|. */
+int columns_init(struct columns *columns, const char *list, bool nested, bool computed, char *error,
+                 size_t room);
+
+bool columns_have(const struct columns *columns, const struct roce_field *field);
+/* columns_need_flow tells whether one of the fields is of flow state. */
+bool columns_need_flow(const struct columns *columns);
 void columns_free(struct columns *columns);
 
 /* columns_csv_default is the list that --csv prints without --fields. */

@@ -120,6 +120,8 @@ char *line_summary(const struct line_printer *printer, char *out, const struct r
     }
     out = line_network(out, pkt, printer->colour);
     out = line_faults(out, view, printer->colour);
+    if (view->verdict != NULL)
+        out = line_analysis(out, view, printer->colour);
     while (out[-1] == ' ')
         out--;
     return out;

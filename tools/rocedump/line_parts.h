@@ -45,4 +45,7 @@ char *line_other(char *out, const struct roce_view *view);
 /* ICRC verdict when bad, and what stopped the decoder. */
 char *line_faults(char *out, const struct roce_view *view, bool colour);
 
+/* Flow state: remarks, stream, message, round trip; |view| has a verdict. */
+char *line_analysis(char *out, const struct roce_view *view, bool colour);
+
 #endif

@@ -38,9 +38,9 @@ static int list_fields(void)
 {
     for (size_t i = 0; i < roce_field_count(); i++) {
         const struct roce_field *field = roce_field_at(i);
-        (void)printf("%-28s %-8s %s%s%s%s\n", field->name,
+        (void)printf("%-28s %-8s %s%s%s%s%s\n", field->name,
                      type_name((enum roce_field_type)field->type), field->help,
-                     field->alias != NULL ? " (also: " : "",
+                     field->computed ? " [analysis]" : "", field->alias != NULL ? " (also: " : "",
                      field->alias != NULL ? field->alias : "", field->alias != NULL ? ")" : "");
     }
     return fflush(stdout) == 0 ? EXIT_DONE : EXIT_IO;
@@ -76,8 +76,8 @@ static int prepare(struct selection *selection, struct columns *columns,
     if (list == NULL && opts->mode == MODE_CSV)
         list = columns_csv_default;
     char error[128];
-    if (columns_init(columns, list, opts->mode != MODE_CSV && opts->mode != MODE_TABS, error,
-                     sizeof(error)) != 0) {
+    if (columns_init(columns, list, opts->mode != MODE_CSV && opts->mode != MODE_TABS,
+                     opts->analysis, error, sizeof(error)) != 0) {
         msg_print("--fields: %s; rocedump --list-fields names them", error);
         return EXIT_USAGE;
     }

@@ -21,7 +21,7 @@ enum dump_mode {
 struct dump_opts {
     struct common_opts common;
     const char *filter, *check_filter, *fields;
-    bool list_fields, all, details, hex, csv;
+    bool list_fields, all, details, hex, csv, analysis;
     unsigned times; /* how many t */
     int precision;  /* enum precision */
 

@@ -15,6 +15,7 @@
 #include "common/out.h"
 #include "common/progress.h"
 #include "common/signals.h"
+#include "rocedump/analysis.h"
 #include "rocedump/details.h"
 #include "rocedump/hex.h"
 #include "rocedump/line.h"
@@ -35,12 +36,14 @@ struct run {
     struct records records;
     struct progress progress;
     struct census census;
+    struct analysis analysis;
     uint64_t read;     /* frames handed out by the reader */
     uint64_t shown;    /* printed or written */
     uint64_t icrc[3];  /* by enum roce_icrc_status */
     uint64_t fault[4]; /* RoCE frames by enum roce_status */
-    bool check_icrc, use_view, live_output;
-    bool started; /* input and output are open */
+    bool check_icrc, use_view, live_output, follow_flows;
+    bool learning; /* the first of two passes: frames are only followed */
+    bool started;  /* input and output are open */
     int status;
 };
 
@@ -172,6 +175,10 @@ static void handle(struct run *run, struct roce_frame *frame)
         roce_icrc_check(frame, &pkt, &checked);
         icrc = &checked;
     }
+    const struct roce_verdict *verdict =
+        run->follow_flows ? analysis_update(&run->analysis, frame, &pkt, icrc) : NULL;
+    if (run->learning)
+        return;
     count_frame(run, frame, &pkt, icrc);
     if (run->writer == NULL && pkt.kind == ROCE_KIND_OTHER && !run->opts->all)
         return;
@@ -183,10 +190,11 @@ static void handle(struct run *run, struct roce_frame *frame)
         view.frame = frame;
         view.pkt = &pkt;
         view.icrc = icrc;
-        view.verdict = NULL;
         view.has_mad = view.has_cm = false;
     }
     view.link_speed_bps = run->opts->common.link_speed_bps;
+    view.verdict = verdict;
+    view.acked_in = verdict != NULL ? analysis_acked_in(&run->analysis, frame, &pkt) : 0;
     if (run->selection->filter != NULL && !roce_filter_match(run->selection->filter, &view))
         return;
     if (run->writer != NULL)
@@ -221,6 +229,66 @@ static void between_batches(struct run *run, bool drained)
         if (run->writer != NULL)
             (void)roce_writer_flush(run->writer);
     }
+}
+
+/* A pass of its own over the capture, to learn what acknowledges what. */
+static int look_ahead(struct run *run)
+{
+    struct roce_frame frames[BATCH];
+    if (analysis_ahead_begin(&run->analysis) != 0)
+        return -1;
+    if (open_input(run) != 0)
+        return -1;
+    run->learning = true;
+    for (int n = roce_reader_next(run->reader, frames, BATCH); n > 0 && !finished(run);
+         n = roce_reader_next(run->reader, frames, BATCH))
+        for (int i = 0; i < n && !finished(run); i++)
+            handle(run, &frames[i]);
+    run->learning = false;
+    signals_reader(NULL);
+    roce_reader_del(run->reader);
+    run->reader = NULL;
+    return analysis_ahead_end(&run->analysis);
+}
+
+static bool uses(const struct run *run, const struct roce_field *field)
+{
+    return columns_have(run->columns, field) ||
+           (run->selection->filter != NULL && roce_filter_uses(run->selection->filter, field));
+}
+
+/* Flow state costs time, and looking ahead a second pass: they are had when something asks for
+ * them. Returns 0, or -1 with the mistake reported. */
+static int prepare_analysis(struct run *run)
+{
+    const struct roce_filter *filter = run->selection->filter;
+    const bool ahead = uses(run, roce_field_find("acked_in"));
+    run->follow_flows = run->opts->analysis || columns_need_flow(run->columns) ||
+                        (filter != NULL && roce_filter_needs_flow(filter));
+    if (!run->follow_flows)
+        return 0;
+    run->use_view = true;
+    if (analysis_init(&run->analysis) != 0) {
+        msg_print("out of memory");
+        run->status = EXIT_IO;
+        return -1;
+    }
+    struct stat st;
+    const bool file = stat(run->opts->file, &st) == 0 && S_ISREG(st.st_mode);
+    if (ahead && !file && !run->opts->analysis) {
+        msg_file(input_name(run->opts->file),
+                 "acked_in looks ahead; it needs a file that can be read twice");
+        run->status = EXIT_USAGE;
+        return -1;
+    }
+    if (!file || (!ahead && !run->opts->analysis))
+        return 0;
+    if (look_ahead(run) != 0) {
+        if (run->status == EXIT_DONE)
+            run->status = EXIT_IO;
+        return -1;
+    }
+    return 0;
 }
 
 /* The link type that decides how the BPF expression is compiled and how -w begins. */
@@ -352,9 +420,10 @@ int run(const struct dump_opts *opts, struct selection *selection, const struct 
     }
     init(run);
     signals_catch();
-    if (open_input(run) != 0) {
+    if (prepare_analysis(run) != 0 || open_input(run) != 0) {
         (void)out_end(&run->out);
-        return EXIT_IO;
+        analysis_free(&run->analysis);
+        return run->status != EXIT_DONE ? run->status : EXIT_IO;
     }
     uint64_t consumed, size;
     roce_reader_progress(run->reader, &consumed, &size);
@@ -370,5 +439,6 @@ int run(const struct dump_opts *opts, struct selection *selection, const struct 
     }
     signals_reader(NULL);
     roce_reader_del(run->reader);
+    analysis_free(&run->analysis);
     return run->status;
 }

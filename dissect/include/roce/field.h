@@ -9,12 +9,11 @@
 #include <roce/icrc.h>
 #include <roce/mad.h>
 #include <roce/packet.h>
+#include <roce/verdict.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-struct roce_verdict; /* what flow state adds to the packet: verdict.h */
 
 /* struct roce_view is one packet with all that is known of it; it borrows what it points to. */
 struct roce_view {
@@ -23,7 +22,8 @@ struct roce_view {
     const struct roce_icrc
         *icrc; /* never NULL; status unchecked, reason not_asked when it was not asked for */
     const struct roce_verdict *verdict; /* NULL without flow state */
-    uint64_t link_speed_bps;            /* for pause times; 0 unknown */
+    uint64_t acked_in; /* frame that acknowledges this request; 0 unknown: needs a look ahead */
+    uint64_t link_speed_bps; /* for pause times; 0 unknown */
     bool has_mad, has_cm;
     bool cm_cut;         /* the CM message is sliced: fields behind the cut are 0 */
     uint16_t cm_len;     /* bytes of the CM message that are captured, with has_cm */
@@ -33,7 +33,8 @@ struct roce_view {
 };
 
 /* roce_view_init fills |view| and decodes MAD and CM message where the packet has them. |icrc| NULL
- * stands for "not asked for"; verdict and link speed are left to the caller (NULL and 0 here). */
+ * stands for "not asked for"; verdict, acked_in and link speed are left to the caller (NULL and 0
+ * here). */
 void roce_view_init(struct roce_view *view, const struct roce_frame *frame,
                     const struct roce_packet *pkt, const struct roce_icrc *icrc);
 

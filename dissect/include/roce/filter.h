@@ -41,6 +41,8 @@ bool roce_filter_match(const struct roce_filter *filter, const struct roce_view 
 
 bool roce_filter_needs_icrc(const struct roce_filter *filter);
 bool roce_filter_needs_flow(const struct roce_filter *filter);
+/* roce_filter_uses tells whether |field| takes part in the expression. */
+bool roce_filter_uses(const struct roce_filter *filter, const struct roce_field *field);
 void roce_filter_del(struct roce_filter *filter);
 
 #ifdef __cplusplus
