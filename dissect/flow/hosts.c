@@ -115,45 +115,42 @@ static void unpaired(const struct roce_observer *obs, struct host_pair *p,
     }
 }
 
-void hosts_pairs(struct roce_observer *obs)
+void hosts_begin(struct roce_observer *obs)
 {
     struct hosts *h = obs->hosts;
     memset(h->pair_index, 0, PAIR_INDEX * sizeof *h->pair_index);
     h->n_pairs = 0;
     h->connected = h->migreq_zero = h->sampled = h->unpaired = 0;
     h->migreq_frame = h->sampled_frame = 0;
-    for (uint32_t id = roce_flow_first(obs->flows); id != ROCE_FLOW_NONE;
-         id = roce_flow_next(obs->flows, id)) {
-        struct roce_flow_info info;
-        if (!roce_flow_info(obs->flows, id, &info))
-            continue;
-        const uint32_t slot = pair_slot(h, info.src, info.dst);
-        if (h->pair_index[slot] == 0) {
-            if (h->n_pairs == PAIR_MAX)
-                continue;
-            struct host_pair *new = &h->pair[h->n_pairs++];
-            *new = (struct host_pair){.ip_version = info.ip_version,
-                                      .grh = info.grh,
-                                      .port = info.udp_sport,
-                                      .first_frame = info.first_frame};
-            memcpy(new->src, info.src, 16);
-            memcpy(new->dst, info.dst, 16);
-            h->pair_index[slot] = (uint16_t)h->n_pairs;
-        }
-        struct host_pair *p = &h->pair[h->pair_index[slot] - 1];
-        const bool reliable = info.service == ROCE_SERVICE_RC || info.service == ROCE_SERVICE_XRC;
-        if (info.first_frame < p->first_frame)
-            p->first_frame = info.first_frame;
-        if (!reliable && info.service != ROCE_SERVICE_UC)
-            continue;
-        tally(h, &info);
-        if (p->flows++ == 0)
-            p->port = info.udp_sport;
-        p->port_differs = p->port_differs || info.udp_sport != p->port;
-        p->reliable += reliable;
-        if (reliable && info.peer == ROCE_FLOW_NONE)
-            unpaired(obs, p, &info);
+}
+
+void hosts_take(struct roce_observer *obs, const struct roce_flow_info *info)
+{
+    struct hosts *h = obs->hosts;
+    const uint32_t slot = pair_slot(h, info->src, info->dst);
+    if (h->pair_index[slot] == 0) {
+        if (h->n_pairs == PAIR_MAX)
+            return;
+        struct host_pair *new = &h->pair[h->n_pairs++];
+        *new = (struct host_pair){
+            .ip_version = info->ip_version, .grh = info->grh, .first_frame = info->first_frame};
+        memcpy(new->src, info->src, 16);
+        memcpy(new->dst, info->dst, 16);
+        h->pair_index[slot] = (uint16_t)h->n_pairs;
     }
+    struct host_pair *p = &h->pair[h->pair_index[slot] - 1];
+    const bool reliable = info->service == ROCE_SERVICE_RC || info->service == ROCE_SERVICE_XRC;
+    if (info->first_frame < p->first_frame)
+        p->first_frame = info->first_frame;
+    if (!reliable && info->service != ROCE_SERVICE_UC)
+        return;
+    tally(h, info);
+    if (p->flows++ == 0)
+        p->port = info->udp_sport;
+    p->port_differs = p->port_differs || info->udp_sport != p->port;
+    p->reliable += reliable;
+    if (reliable && info->peer == ROCE_FLOW_NONE)
+        unpaired(obs, p, info);
 }
 
 struct hosts *hosts_new(void)

@@ -115,6 +115,28 @@ void incident_sum(struct incident *incident, uint32_t index, uint64_t value)
     incident_set(incident, index, incident->value[index] + value);
 }
 
+void incident_swap(struct roce_observer *obs, uint32_t a, uint32_t b, enum roce_finding_kind kind)
+{
+    struct incidents *in = obs->incidents;
+    struct watch_trouble *trouble[2] = {trouble_at(obs, a), trouble_at(obs, b)};
+    uint32_t taken[2] = {0, 0};
+    if (trouble[0] == NULL || trouble[1] == NULL)
+        return;
+    for (int side = 0; side < 2; side++)
+        for (uint32_t *link = &trouble[side]->incidents; *link != 0;
+             link = &in->incident[*link - 1].next)
+            if (in->incident[*link - 1].kind == kind) {
+                taken[side] = *link;
+                *link = in->incident[*link - 1].next;
+                break;
+            }
+    for (int side = 0; side < 2; side++)
+        if (taken[side] != 0) {
+            in->incident[taken[side] - 1].next = trouble[1 - side]->incidents;
+            trouble[1 - side]->incidents = taken[side];
+        }
+}
+
 void incidents_evict(struct roce_observer *obs, uint32_t flow)
 {
     struct incidents *in = obs->incidents;

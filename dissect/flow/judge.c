@@ -8,8 +8,9 @@
 #define ONE_WAY_NS       500000000 /* a flow younger than this may still be answered */
 #define ONE_WAY_REQUESTS 2
 #define REWRITTEN_MIN    4         /* frames checked, before "all of them wrong" means something */
-#define GAVE_UP_NS       100000000 /* silence after an RNR NAK that no timer explains */
-#define GAVE_UP_FACTOR   4         /* times the RNR timer */
+#define GAVE_UP_NS       20000000  /* silence after an RNR NAK that no timer explains */
+#define GAVE_UP_FIRST_NS 100000000 /* the same where the sender never resent before */
+#define GAVE_UP_FACTOR   8         /* times the RNR timer */
 #define IGNORED_MIN      10        /* CNPs measured, before "no effect" means something */
 #define MISSING_CE       10        /* marks, before "no CNP" means something */
 #define ZERO_MIN         3         /* resends from the start of the message, before it is a habit */
@@ -186,7 +187,8 @@ static bool gave_up(const struct view *v)
         newest = back->to_ts;
     }
     const uint64_t quiet = end - t->rnr_ts;
-    return newest <= t->rnr_ts && quiet >= GAVE_UP_NS && quiet >= GAVE_UP_FACTOR * t->rnr_timer;
+    return newest <= t->rnr_ts && quiet >= (t->rnr_repeats > 0 ? GAVE_UP_NS : GAVE_UP_FIRST_NS) &&
+           quiet >= GAVE_UP_FACTOR * t->rnr_timer;
 }
 
 /* unanswered finds a sender that stopped after resends without an answer: it has been quiet for as
@@ -275,6 +277,7 @@ static void frames(const struct view *v)
     }
     counted(v, ROCE_FINDING_MIRROR_DUPLICATES, ROCE_SEVERITY_NOTE, v->c.mirror_duplicates);
     told(v, ROCE_FINDING_MALFORMED, ROCE_SEVERITY_WARNING);
+    told(v, ROCE_FINDING_MTU_MIXED, ROCE_SEVERITY_WARNING);
 }
 
 static void silences(const struct view *v)
@@ -381,32 +384,19 @@ static void one_way(const struct view *v)
     emit(v, &f);
 }
 
-static bool has_full_frames(const struct roce_flow_counters *c)
-{
-    return c->opcodes[ROCE_OPCODE_RC_SEND_FIRST] + c->opcodes[ROCE_OPCODE_RC_WRITE_FIRST] +
-               c->opcodes[ROCE_OPCODE_RC_READ_RESPONSE_FIRST] +
-               c->opcodes[ROCE_OPCODE_UC_SEND_FIRST] + c->opcodes[ROCE_OPCODE_UC_WRITE_FIRST] >
-           0;
-}
-
 static void mtus(const struct roce_observer *obs, struct finding_list *list, uint32_t id,
                  const struct roce_flow_info *info)
 {
-    struct roce_flow_info peer;
+    const struct watch_ext *ext = watch_ext(obs, id);
     struct view v = {.obs = obs, .list = list, .id = id, .info = *info};
-    struct roce_flow_counters other;
-    if (info->peer == ROCE_FLOW_NONE || info->peer < id || info->path_mtu == 0 ||
-        !roce_flow_info(obs->flows, info->peer, &peer) || peer.path_mtu == 0 ||
-        peer.path_mtu == info->path_mtu)
+    if (ext == NULL || ext->mtu == 0 || info->peer == ROCE_FLOW_NONE || info->peer < id)
         return;
-    /* Frames that fill the MTU, not what READs suggest. */
-    if (!roce_flow_counters(obs->flows, id, &v.c) ||
-        !roce_flow_counters(obs->flows, info->peer, &other) || !has_full_frames(&v.c) ||
-        !has_full_frames(&other))
+    const struct watch_ext *peer = watch_ext(obs, info->peer);
+    if (peer == NULL || peer->mtu == 0 || peer->mtu == ext->mtu)
         return;
     struct roce_finding f = make(&v, ROCE_FINDING_MTU_MIXED, ROCE_SEVERITY_WARNING, 1);
-    judge_value(&f, 0, info->path_mtu);
-    judge_value(&f, 1, peer.path_mtu);
+    judge_value(&f, 0, ext->mtu);
+    judge_value(&f, 1, peer->mtu);
     emit(&v, &f);
 }
 
@@ -445,20 +435,26 @@ void judge_all(struct roce_observer *obs)
     struct incidents *in = obs->incidents;
     struct finding_list *list = &in->current;
     struct roce_finding *items = list->item;
-    hosts_pairs(obs);
+    struct roce_flow_info info;
     *list = in->evicted;
     list->item = items;
     memcpy(items, in->evicted.item, in->evicted.n * sizeof *items);
+    hosts_begin(obs);
+    for (uint32_t id = roce_flow_first(obs->flows); id != ROCE_FLOW_NONE;
+         id = roce_flow_next(obs->flows, id)) {
+        if (!roce_flow_info(obs->flows, id, &info))
+            continue;
+        hosts_take(obs, &info);
+        mtus(obs, list, id, &info);
+    }
+    const bool all = in->lost > 0 || obs->congestion->lost > 0;
     for (uint32_t id = roce_flow_first(obs->flows); id != ROCE_FLOW_NONE;
          id = roce_flow_next(obs->flows, id)) {
         const struct watch_ext *ext = watch_ext(obs, id);
-        struct roce_flow_info info;
-        const bool odd = ext == NULL || ext->trouble != 0 || ext->congestion != 0 || in->lost > 0;
-        if (!roce_flow_info(obs->flows, id, &info))
-            continue;
-        if (odd || info.peer == ROCE_FLOW_NONE)
+        if (all || ext == NULL || ext->trouble != 0 || ext->congestion != 0 ||
+            (obs->hosts->unpaired > 0 && roce_flow_info(obs->flows, id, &info) &&
+             info.peer == ROCE_FLOW_NONE))
             judge_flow(obs, list, id, false);
-        mtus(obs, list, id, &info);
     }
     judge_capture(obs);
     in->n_sorted = list_sort(list, in->sorted);

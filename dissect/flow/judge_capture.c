@@ -205,13 +205,19 @@ static void cnps(struct roce_observer *obs)
 
 static void pauses(struct roce_observer *obs)
 {
-    uint64_t roce = 0;
+    uint64_t by_priority[8], roce = 0, untagged = 0;
     uint8_t main = 0;
-    for (uint8_t i = 0; i < 8; i++) {
-        roce += obs->priority[i];
-        if (obs->priority[i] > obs->priority[main])
-            main = i;
+    memcpy(by_priority, obs->tagged, sizeof by_priority);
+    for (uint8_t i = 0; i < ROCE_DSCP_COUNT; i++) {
+        const struct dscp_state *d = &obs->congestion->dscp[i];
+        const uint64_t all = d->cnps + d->ecn[0] + d->ecn[1] + d->ecn[2] + d->ecn[3];
+        by_priority[i >> 3] += all - d->tagged;
+        untagged += all - d->tagged;
+        roce += all;
     }
+    for (uint8_t i = 1; i < 8; i++)
+        if (by_priority[i] > by_priority[main])
+            main = i;
     struct roce_pause_entry e;
     for (uint32_t cursor = 0; roce_observer_pause(obs, &cursor, &e);) {
         const bool one = e.priority < ROCE_PAUSE_PRIORITY;
@@ -225,11 +231,11 @@ static void pauses(struct roce_observer *obs)
                 judge_value(&f, 1, e.priority);
             add(obs, &f, e.storm_frame);
         }
-        if (!one || e.xoff == 0 || roce < PRIORITY_MIN || obs->priority[e.priority] > 0)
+        if (!one || e.xoff == 0 || roce < PRIORITY_MIN || by_priority[e.priority] > 0)
             continue;
         /* By DSCP the priority is only assumed. */
         f = judge_make(ROCE_FINDING_PFC_WRONG_PRIORITY,
-                       obs->untagged > 0 ? ROCE_SEVERITY_NOTE : ROCE_SEVERITY_WARNING, e.xoff);
+                       untagged > 0 ? ROCE_SEVERITY_NOTE : ROCE_SEVERITY_WARNING, e.xoff);
         f.has_mac = true;
         memcpy(f.mac, e.mac, sizeof f.mac);
         judge_value(&f, 0, e.priority);

@@ -165,17 +165,6 @@ static void keep_frame(struct roce_observer *obs, const struct roce_frame *frame
         (struct recent_frame){flow, frame->origlen, frame->ts};
 }
 
-static void count_priority(struct roce_observer *obs, const struct roce_packet *pkt,
-                           const struct roce_verdict *v)
-{
-    bool tagged;
-    const uint8_t priority = roce_packet_priority(pkt, &tagged);
-    obs->priority[priority]++;
-    obs->untagged += !tagged;
-    if (obs->pauses->n > 0)
-        pauses_data(obs, priority, v);
-}
-
 static void flow_frame(struct roce_observer *obs, const struct roce_frame *frame,
                        const struct roce_packet *pkt, const struct roce_icrc *icrc,
                        const struct roce_verdict *v)
@@ -199,11 +188,18 @@ static void flow_frame(struct roce_observer *obs, const struct roce_frame *frame
         congestion_poll(obs);
     if ((pkt->has & (ROCE_H_RETH | ROCE_H_ATOMIC)) != 0)
         keep_request(obs, pkt, v->flow);
-    count_priority(obs, pkt, v);
+    if (pkt->n_vlan > 0) {
+        dscp->tagged++;
+        obs->tagged[roce_vlan_pcp(pkt->vlan[0])]++;
+    }
+    if (obs->pauses->n > 0)
+        pauses_data(obs, roce_packet_priority(pkt, NULL), v);
     if (pkt->op == ROCE_OP_ACK && (pkt->has & ROCE_H_AETH) != 0 && pkt->aeth.syndrome >= 0x20)
         symptom_nak(obs, pkt, v);
     if ((v->flags & ROCE_V_RETRANSMITTED) != 0)
         symptom_resent(obs, pkt, v);
+    if (obs->mtu_told && (icrc == NULL || icrc->status != ROCE_ICRC_BAD))
+        symptom_mtu(obs, pkt, v);
     if (v->delta >= SILENCE_MIN)
         symptom_silence(obs, v);
     if (icrc != NULL && icrc->status == ROCE_ICRC_BAD)
@@ -230,6 +226,7 @@ bool roce_observer_update(struct roce_observer *obs, const struct roce_frame *fr
         else
             t->icrc_bad++;
     }
+    obs->mtu_told = false;
     const bool flow = roce_flow_update(obs->flows, frame, pkt, icrc, verdict);
     if (flow && (verdict->flags & ROCE_V_MIRROR_DUP) == 0)
         flow_frame(obs, frame, pkt, icrc, verdict);

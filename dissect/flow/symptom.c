@@ -92,6 +92,10 @@ static void fatal_nak(struct roce_observer *obs, const struct roce_packet *pkt,
     struct incident *incident = incident_add(
         obs, refused.flow != ROCE_FLOW_NONE ? refused.flow : v->flow, kind, obs->frame);
     incident_frame(incident, v->request_frame);
+    struct watch_trouble *trouble =
+        refused.flow == ROCE_FLOW_NONE ? trouble_at(obs, v->flow) : NULL;
+    if (trouble != NULL)
+        trouble->rnr_sent = true;
     if (incident->count > 1)
         return; /* the first one is described, the others are counted */
     incident->word = request_word(refused.request);
@@ -231,6 +235,26 @@ void symptom_resent(struct roce_observer *obs, const struct roce_packet *pkt,
         go_back_zero(obs, t, pkt, v);
 }
 
+/* ---- path MTU ---- */
+
+/* Flow state keeps one path MTU for both directions, and tells whenever a packet changes it: so
+ * each direction of a connection that disagrees comes by here. */
+void symptom_mtu(struct roce_observer *obs, const struct roce_packet *pkt,
+                 const struct roce_verdict *v)
+{
+    struct watch_ext *ext = watch_ext(obs, v->flow);
+    if (ext == NULL || (pkt->pos != ROCE_POS_FIRST && pkt->pos != ROCE_POS_MIDDLE) ||
+        (pkt->service != ROCE_SERVICE_RC && pkt->service != ROCE_SERVICE_UC &&
+         pkt->service != ROCE_SERVICE_XRC))
+        return;
+    if (ext->mtu != 0 && ext->mtu != pkt->payload_len) {
+        struct incident *incident = incident_add(obs, v->flow, ROCE_FINDING_MTU_MIXED, obs->frame);
+        incident_set(incident, 0, ext->mtu);
+        incident_set(incident, 1, pkt->payload_len);
+    }
+    ext->mtu = pkt->payload_len;
+}
+
 /* ---- silences ---- */
 
 void symptom_silence(struct roce_observer *obs, const struct roce_verdict *v)
@@ -260,6 +284,17 @@ void symptom_silence(struct roce_observer *obs, const struct roce_verdict *v)
 }
 
 /* ---- events ---- */
+
+static void rnr_copy(struct watch_trouble *to, const struct watch_trouble *from)
+{
+    to->has_rnr = from->has_rnr;
+    to->rnr_psn = from->rnr_psn;
+    to->rnr_repeats = from->rnr_repeats;
+    to->rnr_ts = from->rnr_ts;
+    to->rnr_frame = from->rnr_frame;
+    to->rnr_timer = from->rnr_timer;
+    to->rnr_sent = false;
+}
 
 static void evidence(struct incident *incident, const struct roce_event *e)
 {
@@ -356,6 +391,29 @@ static void gap_event(struct roce_observer *obs, const struct roce_event *e)
     trouble->hole_frame = e->frame;
 }
 
+/* What was kept with the sender of the NAKs belongs to the flow that they refused. */
+static void paired_event(struct roce_observer *obs, uint32_t a, uint32_t b)
+{
+    static const uint8_t kinds[] = {
+        ROCE_FINDING_RNR,
+        ROCE_FINDING_NAK_REMOTE_ACCESS,
+        ROCE_FINDING_NAK_INVALID_REQUEST,
+        ROCE_FINDING_NAK_REMOTE_OPERATIONAL,
+    };
+    struct watch_trouble *ta = trouble_watched(obs, a), *tb = trouble_watched(obs, b);
+    if (!(ta != NULL && ta->rnr_sent) && !(tb != NULL && tb->rnr_sent))
+        return;
+    ta = trouble_at(obs, a);
+    tb = trouble_at(obs, b);
+    if (ta == NULL || tb == NULL)
+        return;
+    for (size_t i = 0; i < sizeof kinds; i++)
+        incident_swap(obs, a, b, (enum roce_finding_kind)kinds[i]);
+    const struct watch_trouble old = *ta;
+    rnr_copy(ta, tb);
+    rnr_copy(tb, &old);
+}
+
 static void evicted_event(struct roce_observer *obs, uint32_t flow)
 {
     judge_evicted(obs, flow);
@@ -369,7 +427,7 @@ static void evicted_event(struct roce_observer *obs, uint32_t flow)
 uint32_t symptom_mask(void)
 {
     return BIT(FLOW_EVICTED) | BIT(GAP) | BIT(EPISODE) | BIT(OUT_OF_ORDER) | BIT(LOSS) |
-           BIT(GHOST_ACK) | BIT(MIRROR_DUP) | BIT(SILENT);
+           BIT(GHOST_ACK) | BIT(PAIRED) | BIT(MTU) | BIT(MIRROR_DUP) | BIT(SILENT);
 }
 
 void symptom_event(struct roce_observer *obs, const struct roce_event *event)
@@ -399,6 +457,12 @@ void symptom_event(struct roce_observer *obs, const struct roce_event *event)
         if (incident->count == 1)
             incident_set(incident, 0, event->psn);
         break;
+    case ROCE_EVENT_MTU:
+        obs->mtu_told = true;
+        break;
+    case ROCE_EVENT_PAIRED:
+        paired_event(obs, event->flow, event->peer);
+        break;
     case ROCE_EVENT_MIRROR_DUP:
         incident_frame(incident_add(obs, event->flow, ROCE_FINDING_MIRROR_DUPLICATES, event->frame),
                        event->about_frame);
@@ -411,9 +475,7 @@ void symptom_event(struct roce_observer *obs, const struct roce_event *event)
     case ROCE_EVENT_RNR:
     case ROCE_EVENT_MESSAGE:
     case ROCE_EVENT_ACKED:
-    case ROCE_EVENT_PAIRED:
     case ROCE_EVENT_UNPAIRED:
-    case ROCE_EVENT_MTU:
     case ROCE_EVENT_CM:
     case ROCE_EVENT_KINDS:
         break;

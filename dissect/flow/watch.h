@@ -8,8 +8,8 @@
 
 /* ---- what just went by ---- */
 
-#define RECENT_MAX  4096 /* frames; must be a power of two */
-#define REQUEST_MAX 2048 /* requests with an address; likewise */
+#define RECENT_MAX  2048 /* frames; must be a power of two */
+#define REQUEST_MAX 512  /* requests with an address; likewise */
 
 /* The newest RoCE frames of all flows, so that a sender's rate before its first CNP is known
  * without measuring every flow all the time. */
@@ -71,6 +71,7 @@ struct cong_queue {
 
 struct dscp_state {
     uint64_t bytes, cnps, ecn[4]; /* frames by enum roce_ecn; CNPs apart */
+    uint64_t tagged;              /* of all: in a VLAN, so that PCP is the priority */
 };
 
 struct congestion {
@@ -147,7 +148,8 @@ struct watch_trouble {
     uint32_t incidents; /* index + 1 */
     uint32_t next;      /* in the free list; index + 1 */
     bool has_nak, has_hole, has_rnr, has_resend;
-    bool rnr_sent; /* the RNR NAKs are this flow's own: whom they refused is not known */
+    bool rnr_sent; /* RNR and fatal NAKs kept here are this flow's own: whom they refused is not
+                      known */
     uint32_t nak_psn, hole_psn, rnr_psn, resend_psn;
     uint32_t rnr_repeats; /* RNR NAKs of rnr_psn */
     roce_tstamp nak_ts, hole_ts, rnr_ts;
@@ -217,7 +219,7 @@ struct hosts {
     uint16_t *pair_index;
     uint32_t n_hosts, n_pairs;
     uint64_t lost;
-    /* of the newest hosts_pairs: flows that are no CNPs only */
+    /* since hosts_begin: flows that are no CNPs only */
     uint32_t connected, migreq_zero, sampled, unpaired;
     uint64_t migreq_frame, sampled_frame;
 };
@@ -227,12 +229,13 @@ struct hosts {
 /* One block per flow in the flow table: indexes + 1, 0 while the flow is healthy. */
 struct watch_ext {
     uint32_t congestion, trouble;
+    uint32_t mtu; /* payload of its First and Middle packets; 0: not known yet, or none */
 };
 
 struct roce_observer {
     struct roce_flow_table *flows;
     struct roce_observer_opts opts;
-    uint32_t mask; /* events that this observer wants for itself */
+    bool mtu_told; /* the frame under way told a path MTU */
     roce_tstamp now;
     uint64_t frame;
     uint64_t storm_ns;
@@ -241,8 +244,7 @@ struct roce_observer {
     struct pauses *pauses;
     struct incidents *incidents;
     struct hosts *hosts;
-    uint64_t priority[8]; /* RoCE frames by priority */
-    uint64_t untagged;    /* of these: priority by DSCP */
+    uint64_t tagged[8];   /* RoCE frames in a VLAN, by PCP */
     uint64_t data_ecn[4]; /* frames with payload of connected services, by enum roce_ecn */
     uint64_t not_ect_frame, sliced_frame;
     struct recent recent;
@@ -289,6 +291,8 @@ struct watch_trouble *trouble_at(struct roce_observer *obs, uint32_t flow);
 struct watch_trouble *trouble_watched(const struct roce_observer *obs, uint32_t flow);
 const struct incident *incident_peek(const struct roce_observer *obs, uint32_t flow,
                                      enum roce_finding_kind kind);
+/* incident_swap gives each of two flows the other's record of |kind|. */
+void incident_swap(struct roce_observer *obs, uint32_t a, uint32_t b, enum roce_finding_kind kind);
 void incidents_evict(struct roce_observer *obs, uint32_t flow);
 
 /* symptom.c: frames and events to incidents */
@@ -296,6 +300,9 @@ void symptom_nak(struct roce_observer *obs, const struct roce_packet *pkt,
                  const struct roce_verdict *v);
 void symptom_resent(struct roce_observer *obs, const struct roce_packet *pkt,
                     const struct roce_verdict *v);
+/* symptom_mtu takes a First or Middle packet whose size is news. */
+void symptom_mtu(struct roce_observer *obs, const struct roce_packet *pkt,
+                 const struct roce_verdict *v);
 void symptom_silence(struct roce_observer *obs, const struct roce_verdict *v);
 void symptom_event(struct roce_observer *obs, const struct roce_event *event);
 uint32_t symptom_mask(void);
@@ -304,8 +311,9 @@ uint32_t symptom_mask(void);
 struct hosts *hosts_new(void);
 void hosts_del(struct hosts *h);
 void hosts_evict(struct roce_observer *obs, uint32_t flow);
-/* hosts_pairs walks all flows and sums them up by address pair. */
-void hosts_pairs(struct roce_observer *obs);
+/* hosts_begin forgets the sums by address pair, hosts_take adds one flow to them. */
+void hosts_begin(struct roce_observer *obs);
+void hosts_take(struct roce_observer *obs, const struct roce_flow_info *info);
 const struct host_pair *hosts_pair(const struct roce_observer *obs, const uint8_t src[16],
                                    const uint8_t dst[16]);
 
