@@ -246,7 +246,7 @@ static void test_wrong_priority(void **state)
     char text[ROCE_FINDING_TEXT];
     roce_finding_text(f, text, sizeof text);
     assert_string_equal(text,
-                        "priority 4 is paused 1 time, but no RoCE frame uses it; RoCE runs on "
+                        "1 pause frame for priority 4, which no RoCE frame uses; RoCE runs on "
                         "priority 3");
     scene_free(&s);
     s = scene_new(&fast);
