@@ -53,10 +53,14 @@ void roce_observer_del(struct roce_observer *obs); /* NULL is accepted */
 
 /* roce_observer_update feeds any frame, in capture order: RoCE, pause frames, malformed ones, all
  * else. |icrc| may be NULL (not asked); |verdict| is always filled. Returns true when the frame
- * belongs to a flow. roce_flow_prefetch works on roce_observer_flows. */
+ * belongs to a flow. */
 bool roce_observer_update(struct roce_observer *obs, const struct roce_frame *frame,
                           const struct roce_packet *pkt, const struct roce_icrc *icrc,
                           struct roce_verdict *verdict);
+
+/* roce_observer_prefetch asks the processor to fetch what roce_observer_update will touch for
+ * |pkt|; for callers that decode a batch before they update. */
+void roce_observer_prefetch(struct roce_observer *obs, const struct roce_packet *pkt);
 
 /* roce_observer_dropped tells how many frames the capturer is known to have dropped so far, in all:
  * the newest call counts. */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Frames of a capture in order, selected, decoded and checked, by one thread or several.
+ *
+ * Flow state is one thread's work, in capture order. What comes before it is not: every thread
+ * takes the next batch from the one reader, decodes it and checks its ICRCs; the thread that owns
+ * the state does so, too, whenever the batch it waits for is not ready. The batches are handed out
+ * in order, so the result does not depend on the number of threads. */
+#ifndef ROCESTAT_FEED_H
+#define ROCESTAT_FEED_H
+
+#include <roce/capture.h>
+#include <roce/filter.h>
+#include <roce/icrc.h>
+#include <roce/packet.h>
+
+#include "rocestat/options.h"
+
+enum { FEED_BATCH = 64 };
+
+struct feed_batch {
+    struct roce_packet packet[FEED_BATCH]; /* |count| of each: the frames that passed */
+    struct roce_frame frame[FEED_BATCH];
+    struct roce_icrc icrc[FEED_BATCH]; /* when |checked| */
+    int count;
+    int read; /* frames that the reader handed out; 0 at the end, negative enum roce_err */
+    bool checked;
+    bool selection_failed; /* the BPF expression does not suit a link type: |text| */
+    char text[ROCE_ERRTEXT_LEN];
+    uint64_t dropped; /* by the capturer so far */
+    bool has_dropped;
+    uint64_t consumed, size; /* of the input */
+    uint64_t last_number;    /* of the newest frame read */
+    bool ready;
+    uint8_t *copy; /* frames of inputs that cannot be held */
+    size_t copy_cap;
+};
+
+struct feed;
+
+/* feed_open opens the input and starts the threads. On failure it has said why, and returns NULL
+ * with the exit status in |*status|. |opts| is kept. */
+struct feed *feed_open(const struct stat_opts *opts, int *status);
+
+/* feed_next returns the next batch. It stays valid until the next call. */
+struct feed_batch *feed_next(struct feed *feed);
+
+/* feed_text explains a negative feed_batch.read. feed_reader gives the reader, for what it knows at
+ * the end of the capture. */
+const char *feed_text(const struct feed *feed);
+const struct roce_reader *feed_reader(const struct feed *feed);
+
+/* feed_close stops the threads; NULL is accepted. */
+void feed_close(struct feed *feed);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The option table of rocestat and what options mean together. */
+#include "rocestat/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/msg.h"
+#include "common/units.h"
+#include "rocestat/sort.h"
+
+#define WITHOUT_WRITE
+static const struct opt table[] = {
+#define OPTION(letter, name, arg, kind, member, help) \
+    {letter, OPT_##kind, name, arg, offsetof(struct stat_opts, member), help},
+#define COMMON(letter, name, arg, kind, member, help) \
+    {letter, OPT_##kind, name, arg, offsetof(struct stat_opts, common.member), help},
+#include "common/common.def"
+#include "rocestat/options.def"
+#undef OPTION
+#undef COMMON
+};
+
+static const struct opt_program program = {
+    .name = "rocestat",
+    .synopsis = "rocestat [OPTION]... [-r] FILE [BPF EXPRESSION]",
+    .summary = "Report what happened to every QP of a capture, and why.",
+    .footer = "\nThe words behind FILE are a tcpdump expression, run before decoding; -Y filters\n"
+              "decoded packets. Exit status: 0 done, 1 input or output failed, 2 wrong usage,\n"
+              "3 --fail-on matched. More in rocestat(1).\n",
+    .table = table,
+    .count = sizeof(table) / sizeof(table[0]),
+};
+
+static int usage(const char *option, const char *value, const char *wanted)
+{
+    msg_print("%s: '%s' is not %s", option, value, wanted);
+    return OPT_EXIT_USAGE;
+}
+
+static int choose_mode(struct stat_opts *opts)
+{
+    const struct {
+        bool given;
+        enum stat_mode mode;
+        const char *name;
+    } ways[] = {
+        {opts->common.json, MODE_JSON, "--json"},
+        {opts->common.ndjson, MODE_NDJSON, "--ndjson"},
+        {opts->csv != CSV_NONE, MODE_CSV, "--csv"},
+    };
+    const char *chosen = NULL;
+    opts->mode = MODE_TEXT;
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        if (!ways[i].given)
+            continue;
+        if (chosen != NULL) {
+            msg_print("%s and %s exclude each other; leave one out", chosen, ways[i].name);
+            return OPT_EXIT_USAGE;
+        }
+        chosen = ways[i].name;
+        opts->mode = ways[i].mode;
+    }
+    for (int i = 0; i < TABLE_COUNT; i++)
+        opts->chosen = opts->chosen || opts->tables[i];
+    if (opts->mode == MODE_CSV && (opts->chosen || opts->interval != NULL)) {
+        msg_print("--csv prints one table; leave %s out",
+                  opts->chosen ? "the options that name tables" : "--interval");
+        return OPT_EXIT_USAGE;
+    }
+    return 0;
+}
+
+static int limit(const char *option, uint64_t value, uint64_t max)
+{
+    if (value <= max)
+        return 0;
+    msg_print("%s: %llu is too large; the most is %llu", option, (unsigned long long)value,
+              (unsigned long long)max);
+    return OPT_EXIT_USAGE;
+}
+
+/* One word of --fail-on: a severity or a kind. */
+static int add_failure(struct stat_opts *opts, const char *word)
+{
+    const int severity = roce_severity_by_name(word);
+    const int kind = roce_finding_by_name(word);
+    if (severity >= 0) {
+        if (severity > opts->fail_severity)
+            opts->fail_severity = severity;
+        return 0;
+    }
+    if (kind >= 0) {
+        opts->fail_kind[kind] = true;
+        return 0;
+    }
+    return usage("--fail-on", word,
+                 "error, warning, note or a kind of finding; rocestat(1) lists them");
+}
+
+static int parse_failures(struct stat_opts *opts)
+{
+    opts->fail_severity = -1;
+    const char *at = opts->fail_on;
+    while (at != NULL) {
+        char word[64];
+        const size_t len = strcspn(at, ",");
+        (void)snprintf(word, sizeof(word), "%.*s", len < 63 ? (int)len : 63, at);
+        if (add_failure(opts, word) != 0)
+            return OPT_EXIT_USAGE;
+        at = at[len] == ',' ? at + len + 1 : NULL;
+    }
+    return 0;
+}
+
+static int parse_texts(struct stat_opts *opts)
+{
+    if (opts->interval != NULL && units_parse_duration(opts->interval, &opts->interval_ns) != 0)
+        return usage("--interval", opts->interval, "a time; give a number with its unit, as 1s");
+    if (opts->sort != NULL) {
+        if (strcmp(opts->sort, "help") == 0) {
+            sort_list();
+            return OPT_EXIT_DONE;
+        }
+        opts->sort_column = sort_by_name(opts->sort);
+        if (opts->sort_column < 0)
+            return usage("--sort", opts->sort, "a column; --sort=help lists them");
+    }
+    if (parse_failures(opts) != 0 || limit("--jobs", opts->jobs, JOBS_MAX) != 0 ||
+        limit("--timeout-exp", opts->timeout_exp, 31) != 0 ||
+        limit("--storm-ms", opts->storm_ms, 3600000) != 0 ||
+        limit("--max-flows", opts->max_flows, 100000000) != 0)
+        return OPT_EXIT_USAGE;
+    return 0;
+}
+
+int stat_opts_parse(struct stat_opts *opts, int argc, char **argv)
+{
+    *opts = (struct stat_opts){.csv = CSV_NONE};
+    const int words = opt_parse(&program, argc, argv, opts);
+    if (words < 0)
+        return words;
+    int rc = choose_mode(opts);
+    if (rc == 0)
+        rc = parse_texts(opts);
+    if (rc != 0)
+        return rc;
+    if (opt_input(&opts->common, argv + 1, words, &opts->file, opts->bpf, sizeof(opts->bpf)) != 0) {
+        msg_print("the BPF expression is longer than %zu bytes; shorten it", sizeof(opts->bpf) - 1);
+        return OPT_EXIT_USAGE;
+    }
+    if (opts->file == NULL) {
+        msg_print("no input; name a capture file, or - for standard input (see rocestat --help)");
+        return OPT_EXIT_USAGE;
+    }
+    return 0;
+}
+
+bool stat_opts_wants(const struct stat_opts *opts, enum stat_table table_wanted)
+{
+    if (opts->mode == MODE_CSV)
+        return (opts->csv == CSV_MESSAGES && table_wanted == TABLE_MESSAGES) ||
+               (opts->csv == CSV_EVENTS && table_wanted == TABLE_EVENTS);
+    if (table_wanted == TABLE_MESSAGES || table_wanted == TABLE_EVENTS || opts->chosen)
+        return opts->tables[table_wanted];
+    return true;
+}
