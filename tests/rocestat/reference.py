@@ -3,7 +3,8 @@
 """A second, plain implementation of the counters of a flow, to compare rocestat with: reference.py ROCESTAT CAPTURES...
 
 It reads whole pcap files, keeps every PSN it has seen in a set, and looks through the file once before to learn path
-MTUs; nothing of it is shared with the library. Besides the captures as they are, it compares copies in which frames are
+MTUs; nothing of it is shared with the library. Sliced
+captures are left out: the length of a READ is cut off there. Besides the captures as they are, it compares copies in which frames are
 dropped, repeated later (with another IP identification, as a sender does) or moved, by a seeded generator.
 """
 import json
@@ -79,6 +80,8 @@ class Flow:
         self.captured, self.answered = set(), set()
         self.first = self.next = self.last_response = None
         self.sources = set()
+        self.slack = False   # the newest request is a READ, and no packet has shown the path MTU so far
+        self.unsure = False  # a gap behind such a READ: whether it is one cannot be told when it is met
 
     def request(self, p, psns):
         if self.next is None:
@@ -89,6 +92,7 @@ class Flow:
             self.n["retransmitted_dup" if p.psn in self.captured else "retransmitted_fill"] += 1
         else:
             if ahead:
+                self.unsure = self.unsure or self.slack
                 self.n["gap_events"] += 1
                 self.n["gap_psns"] += ahead
             self.next = (p.psn + psns) & MASK
@@ -101,7 +105,7 @@ class Flow:
         self.answered.add(p.psn)
         self.last_response = p.psn
 
-    def add(self, p, mtu):
+    def add(self, p, mtu, mtu_shown):
         self.n["packets"] += 1
         self.n["bytes"] += p.length
         self.icrc[p.icrc] += 1
@@ -125,7 +129,9 @@ class Flow:
                 self.read_response(p)
         else:
             self.sources.add(p.src_qp)
-            self.request(p, max(1, math.ceil(p.dma / mtu)) if p.op == READ_REQUEST and p.service in (0, 5) else 1)
+            read = p.op == READ_REQUEST and p.service in (0, 5)
+            self.request(p, max(1, math.ceil(p.dma / mtu)) if read else 1)
+            self.slack = read and not mtu_shown and p.dma > 256
 
 
 def frames_of(data):
@@ -140,15 +146,17 @@ def frames_of(data):
 
 def reference(data):
     packets = [Packet(frame, length) for _, frame, length in frames_of(data)]
-    mtus = {}
+    mtus, shown, flows = {}, set(), {}
     for p in packets:
         if p.roce and p.service in (0, 5) and p.op in FIRST_OR_MIDDLE:
-            mtus.setdefault(frozenset((p.src, p.dst)), set()).add(p.payload)
-    flows = {}
+            mtus.setdefault(frozenset((p.src, p.dst)), p.payload)
     for p in packets:
-        if p.roce:
-            sizes = mtus.get(frozenset((p.src, p.dst)), {1 << 31})
-            flows.setdefault((p.src, p.dst, p.qp), Flow()).add(p, max(sizes))
+        if not p.roce:
+            continue
+        hosts = frozenset((p.src, p.dst))
+        if p.service in (0, 5) and p.op in FIRST_OR_MIDDLE:
+            shown.add(hosts)
+        flows.setdefault((p.src, p.dst, p.qp), Flow()).add(p, mtus.get(hosts, 1 << 31), hosts in shown)
     return flows
 
 
@@ -174,6 +182,9 @@ def compare(rocestat, path, name):
         if len(flow.sources) > 1 or (key[2] == 1 and None not in flow.sources):
             for counter in ("gap_events", "gap_psns", "retransmitted", "retransmitted_dup", "retransmitted_fill", "first_psn", "next_psn"):
                 expected[counter] = None
+        if flow.unsure:
+            for counter in ("gap_events", "gap_psns"):
+                del expected[counter]
         if theirs["mirror_duplicates"]:
             faults.append(f"{name}: {theirs['mirror_duplicates']} mirror duplicates, none was made")
         for counter, value in expected.items():
@@ -235,4 +246,4 @@ def main(rocestat, captures, seeds):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], [p for p in sys.argv[2:] if p.endswith(".pcap")], int(os.environ.get("SEEDS", "3"))))
+    sys.exit(main(sys.argv[1], [p for p in sys.argv[2:] if p.endswith(".pcap") and "snap" not in p], int(os.environ.get("SEEDS", "3"))))
