@@ -38,12 +38,6 @@ int roce_hw_by_name(const char *name)
     return ROCE_ERR_UNKNOWN;
 }
 
-static uint64_t gave_up(const struct roce_observer *obs, uint32_t flow)
-{
-    const struct incident *incident = incident_peek(obs, flow, ROCE_FINDING_RETRY_EXCEEDED);
-    return incident == NULL ? 0 : incident->count;
-}
-
 /* |flow| goes from |src| to |dst|: |src| is the requester of its requests and the responder of its
  * NAKs. */
 void counters_add(const struct roce_observer *obs, uint32_t flow, struct roce_host *src,
@@ -86,7 +80,6 @@ void counters_add(const struct roce_observer *obs, uint32_t flow, struct roce_ho
         out[ROCE_HW_ROCE_ADP_RETRANS] += c.retransmission_cause[ROCE_CAUSE_EARLY];
         out[ROCE_HW_OUT_OF_BUFFER] += c.rnr_naks;
         out[ROCE_HW_RESP_REMOTE_ACCESS_ERRORS] += access;
-        out[ROCE_HW_REQ_CQE_ERROR] += gave_up(obs, flow);
         out[ROCE_HW_NP_CNP_SENT] += c.cnps;
     }
 }

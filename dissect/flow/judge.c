@@ -191,31 +191,30 @@ static bool gave_up(const struct view *v)
            quiet >= GAVE_UP_FACTOR * t->rnr_timer;
 }
 
+/* answered_ts returns when the newest frame came that may hold an answer to this flow: of its peer,
+ * or of any flow that may be its peer; 0 when there is none. */
+static roce_tstamp answered_ts(const struct view *v)
+{
+    struct roce_flow_info peer;
+    if (v->info.peer != ROCE_FLOW_NONE)
+        return roce_flow_info(v->obs->flows, v->info.peer, &peer) ? peer.last_ts : 0;
+    const struct host_pair *back = hosts_pair(v->obs, v->info.dst, v->info.src);
+    return back == NULL ? 0 : back->from_ts;
+}
+
 /* unanswered finds a sender that stopped after resends without an answer: it has been quiet for as
  * long as it waited before a resend, or the capture may have ended too early to tell. */
 static bool unanswered(const struct view *v)
 {
-    static const uint8_t resends[] = {ROCE_FINDING_RETRANSMIT_TIMEOUT,
-                                      ROCE_FINDING_RETRANSMIT_EARLY};
     const struct watch_trouble *t = v->trouble;
+    const struct roce_flow_info *i = &v->info;
     const roce_tstamp end = v->obs->totals.last_ts;
-    uint64_t wait = 0;
-    if (incident_of(v, ROCE_FINDING_RETRY_EXCEEDED) == NULL || t == NULL ||
-        v->info.last_frame != t->silent_after || end < v->info.last_ts)
+    if (t == NULL || !t->has_resend || t->resends < 2 || end < i->last_ts)
         return false;
-    if (v->info.peer == ROCE_FLOW_NONE) {
-        /* Whatever responses there are may be for this flow: none since the first resend. */
-        const struct host_pair *back = hosts_pair(v->obs, v->info.dst, v->info.src);
-        if (back != NULL && back->unpaired_from > 0 &&
-            (!t->has_resend || back->from_ts >= t->resend_ts))
-            return false;
-    }
-    for (size_t i = 0; i < sizeof resends; i++) {
-        const struct incident *resend = incident_of(v, (enum roce_finding_kind)resends[i]);
-        if (resend != NULL && resend->value[0] > wait)
-            wait = resend->value[0];
-    }
-    return end - v->info.last_ts >= wait;
+    const bool silent = incident_of(v, ROCE_FINDING_RETRY_EXCEEDED) != NULL &&
+                        i->last_frame == t->silent_after && i->peer != ROCE_FLOW_NONE;
+    const bool nothing = i->last_frame == t->resent_frame && answered_ts(v) < t->resend_ts;
+    return (silent || nothing) && end - i->last_ts >= t->resend_gap;
 }
 
 static void failures(const struct view *v)
@@ -229,7 +228,13 @@ static void failures(const struct view *v)
         f.word = "refused by RNR NAK each time";
         emit(v, &f);
     } else if (unanswered(v)) {
-        told(v, ROCE_FINDING_RETRY_EXCEEDED, ROCE_SEVERITY_ERROR);
+        struct roce_finding f = make(v, ROCE_FINDING_RETRY_EXCEEDED, ROCE_SEVERITY_ERROR, 1);
+        judge_evidence(&f, incident_of(v, ROCE_FINDING_RETRANSMIT_TIMEOUT));
+        judge_evidence(&f, incident_of(v, ROCE_FINDING_RETRY_EXCEEDED));
+        judge_value(&f, 0, t->resend_psn);
+        judge_value(&f, 1, t->resends);
+        f.word = "nobody answered it";
+        emit(v, &f);
     }
     told(v, ROCE_FINDING_NAK_REMOTE_ACCESS, ROCE_SEVERITY_ERROR);
     told(v, ROCE_FINDING_NAK_INVALID_REQUEST, ROCE_SEVERITY_ERROR);

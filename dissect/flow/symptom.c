@@ -226,10 +226,18 @@ void symptom_resent(struct roce_observer *obs, const struct roce_packet *pkt,
     struct watch_trouble *t = back ? trouble_at(obs, v->flow) : trouble_watched(obs, v->flow);
     if (t == NULL)
         return;
-    if (back && (!t->has_resend || t->resend_psn != pkt->bth.psn)) {
+    t->resent_frame = obs->frame;
+    if (back && t->has_resend && t->resend_psn == pkt->bth.psn) {
+        t->resends++;
+        if (obs->now > t->resend_last_ts && obs->now - t->resend_last_ts > t->resend_gap)
+            t->resend_gap = obs->now - t->resend_last_ts;
+        t->resend_last_ts = obs->now;
+    } else if (back) {
         t->has_resend = true;
         t->resend_psn = pkt->bth.psn;
-        t->resend_ts = obs->now;
+        t->resend_ts = t->resend_last_ts = obs->now;
+        t->resends = 1;
+        t->resend_gap = 0;
     }
     if (t->has_nak)
         go_back_zero(obs, t, pkt, v);
@@ -331,8 +339,12 @@ static void episode_event(struct roce_observer *obs, const struct roce_event *e)
             incident_max(incident, 0, (uint64_t)e->duration);
     }
     /* The responder had executed what is resent: the answer was what got lost. */
-    if (trouble != NULL && (e->cause == ROCE_CAUSE_SPURIOUS || e->cause == ROCE_CAUSE_IMPLIED_NAK))
-        trouble->duplicates += e->count;
+    if (trouble != NULL) {
+        const bool answer = trouble->answer_lost && trouble->answer_psn == e->psn;
+        trouble->answer_lost = false;
+        if (answer || e->cause == ROCE_CAUSE_SPURIOUS || e->cause == ROCE_CAUSE_IMPLIED_NAK)
+            trouble->duplicates += e->count;
+    }
     /* A hole that later frames showed, and yet the sender had to time out. A receiver asks only
      * once for a PSN (IBTA 9.7.5.2.8): a resend that was lost in its turn is not asked for again.
      */
@@ -350,6 +362,11 @@ static void episode_event(struct roce_observer *obs, const struct roce_event *e)
 static void loss_event(struct roce_observer *obs, const struct roce_event *e)
 {
     const struct watch_trouble *trouble = trouble_watched(obs, e->flow);
+    struct watch_trouble *asker = e->responses ? trouble_at(obs, e->peer) : NULL;
+    if (asker != NULL) {
+        asker->answer_lost = true;
+        asker->answer_psn = e->psn;
+    }
     /* What an RNR NAK refused is counted with the losses, but none. */
     if (e->location == ROCE_LOST_DOWNSTREAM && !e->responses && trouble != NULL &&
         trouble->has_rnr && trouble->rnr_psn == e->psn)
@@ -365,19 +382,13 @@ static void silent_event(struct roce_observer *obs, const struct roce_event *e)
 {
     if (e->code != 0xFF)
         return; /* after a fatal NAK, which is a finding of its own */
-    const struct incident *known = incident_peek(obs, e->flow, ROCE_FINDING_RETRY_EXCEEDED);
     struct watch_trouble *trouble = trouble_at(obs, e->flow);
     struct roce_flow_info info;
-    if (trouble != NULL && roce_flow_info(obs->flows, e->flow, &info))
-        trouble->silent_after = info.last_frame;
-    if (known != NULL && known->value[0] == e->psn)
+    if (trouble == NULL || !roce_flow_info(obs->flows, e->flow, &info) ||
+        trouble->silent_after == info.last_frame)
         return; /* an earlier finish found the same */
-    struct incident *incident =
-        incident_add(obs, e->flow, ROCE_FINDING_RETRY_EXCEEDED, e->about_frame);
-    evidence(incident, e);
-    incident_set(incident, 0, e->psn);
-    incident_set(incident, 1, e->count);
-    incident->word = "nobody answered it";
+    trouble->silent_after = info.last_frame;
+    evidence(incident_add(obs, e->flow, ROCE_FINDING_RETRY_EXCEEDED, e->about_frame), e);
 }
 
 static void gap_event(struct roce_observer *obs, const struct roce_event *e)

@@ -148,12 +148,16 @@ struct watch_trouble {
     uint32_t incidents; /* index + 1 */
     uint32_t next;      /* in the free list; index + 1 */
     bool has_nak, has_hole, has_rnr, has_resend;
-    bool rnr_sent; /* RNR and fatal NAKs kept here are this flow's own: whom they refused is not
-                      known */
-    uint32_t nak_psn, hole_psn, rnr_psn, resend_psn;
+    bool answer_lost; /* the episode that is being told was about answer_psn, whose answer was lost
+                       */
+    bool rnr_sent;    /* RNR and fatal NAKs kept here are this flow's own: whom they refused is not
+                         known */
+    uint32_t nak_psn, hole_psn, rnr_psn, resend_psn, answer_psn;
     uint32_t rnr_repeats; /* RNR NAKs of rnr_psn */
     roce_tstamp nak_ts, hole_ts, rnr_ts;
-    roce_tstamp resend_ts; /* first step back to resend_psn */
+    roce_tstamp resend_ts, resend_last_ts; /* first and newest step back to resend_psn */
+    uint32_t resends;                      /* of resend_psn */
+    uint64_t resend_gap, resent_frame;     /* longest time between them; newest frame resent */
     uint64_t nak_frame, hole_frame, rnr_frame, rnr_timer;
     /* resend that may be going back to zero */
     bool zero_open;
