@@ -105,13 +105,13 @@ static void answers(struct emit *emit, const struct roce_flow_counters *c)
     emit_close(emit, "icrc");
 }
 
-/* Without a request track (datagrams of several senders, responses only) the capture cannot show
- * any of these. */
+/* The capture cannot show these of datagrams from several senders, each of which has PSNs of its
+ * own. A flow of responses alone has shown all its requests: none. */
 static void track(struct emit *emit, const struct roce_flow_counters *c)
 {
-    const bool has = c->has_psn;
-    emit_uint(emit, "first_psn", has, c->first_psn);
-    emit_uint(emit, "next_psn", has, c->next_psn);
+    const bool has = view_has_track(c);
+    emit_uint(emit, "first_psn", c->has_psn, c->first_psn);
+    emit_uint(emit, "next_psn", c->has_psn, c->next_psn);
     emit_uint(emit, "gap_events", has, c->gap_events);
     emit_uint(emit, "gap_psns", has, c->gap_psns);
     emit_uint(emit, "retransmitted", has, c->retransmitted);
@@ -150,7 +150,7 @@ static void losses(struct emit *emit, const struct roce_flow_counters *c)
         emit_uint(emit, roce_location_name((enum roce_location)i), true, c->loss[i]);
     emit_close(emit, "loss");
     emit_uint(emit, "refused", true, c->loss_refused);
-    emit_open(emit, "retransmission_cause", c->has_psn);
+    emit_open(emit, "retransmission_cause", view_has_track(c));
     for (int i = 0; i < ROCE_CAUSE_COUNT; i++)
         emit_uint(emit, roce_cause_name((enum roce_cause)i), true, c->retransmission_cause[i]);
     emit_close(emit, "retransmission_cause");

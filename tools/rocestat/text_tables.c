@@ -77,8 +77,9 @@ void text_flows(const struct report *report)
                    text_addr(a, v.info.src, v.info.ip_version),
                    text_addr(b, v.info.dst, v.info.ip_version), (unsigned)v.info.dest_qp,
                    flow_view_operation(&v), text_short(t[0], true, c->packets),
-                   text_short(t[1], true, c->bytes), text_short(t[2], c->has_psn, c->gap_psns),
-                   text_short(t[3], c->has_psn, c->retransmitted),
+                   text_short(t[1], true, c->bytes),
+                   text_short(t[2], view_has_track(c), c->gap_psns),
+                   text_short(t[3], view_has_track(c), c->retransmitted),
                    text_short(t[4], true, flow_view_naks(&v)), text_short(t[5], true, c->rnr_naks),
                    text_short(t[6], true,
                               c->loss[ROCE_LOST_UPSTREAM] + c->loss[ROCE_LOST_DOWNSTREAM] +
@@ -119,8 +120,8 @@ void text_congestion(const struct report *report, uint64_t limit)
     }
     text_left_out(report->out, n, limit, "--top");
     out_str(report->out,
-            "MISS: runs of CE marks that no CNP answered. DELAY: CE to CNP, median. RATE: of the\n"
-            "sender before and behind its CNPs.\n");
+            "MISS: runs of CE marks that no CNP answered. DELAY: CE to CNP, median. RATE: of\n"
+            "the sender before and behind its CNPs.\n");
     for (uint8_t value = 0; value < ROCE_DSCP_COUNT; value++) {
         struct roce_dscp d;
         if (roce_observer_dscp(report->obs, value, &d))
@@ -202,8 +203,7 @@ void text_hosts(const struct report *report, uint64_t limit)
         out_str(report->out, "none\n");
         return;
     }
-    out_str(report->out, "HOST                                     FLOWS OUT/IN"
-                         "   PKTS OUT/IN   BYTES OUT/IN\n");
+    text_print(report->out, "%-39s %9s  %11s  %11s\n", "HOST", "FLOWS", "PACKETS", "BYTES");
     for (uint32_t i = 0; i < report->hosts && i < limit; i++) {
         const struct roce_host *h = roce_observer_host(report->obs, i);
         char addr[ROCE_FMT_ADDR_MAX + 1], t[6][TEXT_SHORT_MAX];
@@ -212,14 +212,15 @@ void text_hosts(const struct report *report, uint64_t limit)
             text_short(t[0], true, h->flows_out),   text_short(t[1], true, h->flows_in),
             text_short(t[2], true, h->packets_out), text_short(t[3], true, h->packets_in),
             text_short(t[4], true, h->bytes_out),   text_short(t[5], true, h->bytes_in)};
-        text_print(report->out, "%-39s %6s %5s  %6s %6s  %6s %6s\n", addr, cells[0], cells[1],
+        text_print(report->out, "%-39s %4s %4s  %5s %5s  %5s %5s\n", addr, cells[0], cells[1],
                    cells[2], cells[3], cells[4], cells[5]);
         if (report->saved != NULL && report->saved_host == i)
             text_print(report->out, "  %-32s %14s %14s\n", "COUNTER", "ON THE WIRE", "SAVED");
         counters(report, i);
     }
-    out_str(report->out, "Counters: what the host's NIC should have counted, as far as the wire "
-                         "shows it.\n");
+    out_str(report->out,
+            "Sent and received each. Counters: what the host's NIC should have counted, as\n"
+            "far as the wire shows it.\n");
     if (report->saved != NULL && !report->saved->has_addr && report->saved_host != ROCE_FLOW_NONE)
         out_str(report->out, "The saved counters were given to the host that they fit best; name "
                              "it with\n--diff-counters HOST=FILE.\n");
