@@ -19,7 +19,9 @@ static void add(struct roce_observer *obs, struct roce_finding *finding, uint64_
 
 static void contents(struct roce_observer *obs)
 {
-    const struct roce_capture_totals *t = &obs->totals;
+    struct roce_capture_totals totals;
+    const struct roce_capture_totals *t = &totals;
+    roce_observer_totals(obs, &totals);
     if (t->roce_packets == 0) {
         const bool pauses = t->pfc_packets + t->pause_packets > 0;
         struct roce_finding f =

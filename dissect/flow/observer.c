@@ -83,15 +83,16 @@ static void count_other(struct roce_capture_totals *t, const struct roce_packet 
 
 static void count_kind(struct roce_capture_totals *t, const struct roce_packet *pkt)
 {
+    const bool roce = roce_packet_is_roce(pkt);
     switch ((enum roce_kind)pkt->kind) {
     case ROCE_KIND_ROCEV2:
-        t->rocev2 += roce_packet_is_roce(pkt);
+        t->rocev2 += roce;
         break;
     case ROCE_KIND_ROCEV1:
-        t->rocev1 += roce_packet_is_roce(pkt);
+        t->rocev1 += roce;
         break;
     case ROCE_KIND_IB:
-        t->infiniband += roce_packet_is_roce(pkt);
+        t->infiniband += roce;
         break;
     case ROCE_KIND_PFC:
         t->pfc_packets++;
@@ -130,9 +131,10 @@ static void count_frame(struct roce_observer *obs, const struct roce_frame *fram
     t->bytes += frame->origlen;
     if (frame->ts > t->last_ts)
         t->last_ts = frame->ts;
-    if (!t->has_ts || frame->ts < t->first_ts)
+    if (frame->ts < t->first_ts || !t->has_ts) {
         t->first_ts = frame->ts;
-    t->has_ts = true;
+        t->has_ts = true;
+    }
     count_kind(t, pkt);
     if (pkt->status != ROCE_STATUS_OK)
         count_status(t, pkt);
@@ -206,26 +208,30 @@ static void flow_frame(struct roce_observer *obs, const struct roce_frame *frame
         incident_add(obs, v->flow, ROCE_FINDING_ICRC_BAD, obs->frame);
 }
 
+/* What most frames have not is derived from what they have: see roce_observer_totals. */
+static void count_roce(struct roce_observer *obs, const struct roce_packet *pkt,
+                       const struct roce_icrc *icrc)
+{
+    struct roce_capture_totals *t = &obs->totals;
+    if (pkt->n_tunnel > 0)
+        t->encapsulated++;
+    if ((pkt->sliced || pkt->cut_on_wire) && t->sliced++ == 0)
+        obs->sliced_frame = obs->frame;
+    if (icrc != NULL) {
+        t->icrc_ok += icrc->status == ROCE_ICRC_OK;
+        t->icrc_bad += icrc->status == ROCE_ICRC_BAD;
+    }
+}
+
 bool roce_observer_update(struct roce_observer *obs, const struct roce_frame *frame,
                           const struct roce_packet *pkt, const struct roce_icrc *icrc,
                           struct roce_verdict *verdict)
 {
-    struct roce_capture_totals *t = &obs->totals;
     obs->now = frame->ts;
     obs->frame = frame->number;
     count_frame(obs, frame, pkt);
-    if (roce_packet_is_roce(pkt)) {
-        t->roce_packets++;
-        t->encapsulated += pkt->n_tunnel > 0;
-        if ((pkt->sliced || pkt->cut_on_wire) && t->sliced++ == 0)
-            obs->sliced_frame = frame->number;
-        if (icrc == NULL || icrc->status == ROCE_ICRC_UNCHECKED)
-            t->icrc_unchecked++;
-        else if (icrc->status == ROCE_ICRC_OK)
-            t->icrc_ok++;
-        else
-            t->icrc_bad++;
-    }
+    if (roce_packet_is_roce(pkt))
+        count_roce(obs, pkt, icrc);
     obs->mtu_told = false;
     const bool flow = roce_flow_update(obs->flows, frame, pkt, icrc, verdict);
     if (flow && (verdict->flags & ROCE_V_MIRROR_DUP) == 0)
@@ -264,6 +270,8 @@ const struct roce_flow_table *roce_observer_flows(const struct roce_observer *ob
 void roce_observer_totals(const struct roce_observer *obs, struct roce_capture_totals *out)
 {
     *out = obs->totals;
+    out->roce_packets = out->rocev1 + out->rocev2 + out->infiniband;
+    out->icrc_unchecked = out->roce_packets - out->icrc_ok - out->icrc_bad;
 }
 
 const struct roce_finding *roce_observer_findings(const struct roce_observer *obs, uint32_t *count)
