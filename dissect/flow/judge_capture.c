@@ -82,6 +82,21 @@ static void plain(struct roce_observer *obs)
 
 enum { REJ_TIMEOUT = 4, REJ_STALE = 10, REJ_CONSUMER = 28 };
 
+/* waited tells whether the answer to the newest of several requests is overdue: as long as the mean
+ * time between them has passed since. */
+static bool waited(const struct roce_observer *obs, const struct roce_cm_info *cm)
+{
+    const roce_tstamp end = obs->totals.last_ts;
+    if (cm->rej_frame != 0 || cm->req_count < 2)
+        return true;
+    struct roce_flow_info info;
+    const uint32_t flow =
+        roce_flow_find(obs->flows, cm->host_a, cm->host_b, ROCE_QPN_GSI, false, 0);
+    if (end < cm->req_ts || !roce_flow_info(obs->flows, flow, &info) || info.last_ts < cm->req_ts)
+        return true;
+    return end - info.last_ts >= (info.last_ts - cm->req_ts) / (cm->req_count - 1);
+}
+
 static void connections(struct roce_observer *obs)
 {
     const uint32_t n = roce_cm_count(obs->flows);
@@ -97,7 +112,8 @@ static void connections(struct roce_observer *obs)
                            expected ? ROCE_SEVERITY_WARNING : ROCE_SEVERITY_ERROR, 1);
             f.word = roce_cm_reject_text(cm.reject_reason);
             judge_value(&f, 0, cm.reject_reason);
-        } else if (cm.state == ROCE_CM_TIMED_OUT || cm.state == ROCE_CM_REJECTED) {
+        } else if (cm.state == ROCE_CM_REJECTED ||
+                   (cm.state == ROCE_CM_TIMED_OUT && waited(obs, &cm))) {
             f = judge_make(ROCE_FINDING_CM_TIMEOUT, ROCE_SEVERITY_ERROR, 1);
             judge_value(&f, 0, cm.req_count);
             frame = cm.req_frame;

@@ -41,8 +41,10 @@ struct shot {
     bool tagged;
     bool no_migreq;
     bool bad_icrc;
-    uint32_t cut;  /* bytes left out at the end of the captured frame */
-    bool short_ip; /* IP length too small for the headers */
+    uint32_t cut;           /* bytes left out at the end of the captured frame */
+    bool short_ip;          /* IP length too small for the headers */
+    const uint8_t *payload; /* |len| bytes; NULL: a pattern that differs from frame to frame */
+    uint32_t qkey;          /* 0: 0x11111111 */
 };
 
 static inline struct scene scene_new(const struct roce_observer_opts *opts)
@@ -115,8 +117,9 @@ static inline void scene_shot(struct scene *s, uint64_t after, struct shot x)
     at += (uint32_t)roce_bth_encode(&bth, b + at, sizeof b - at);
     uint32_t ext = at;
     if (info->headers & ROCE_H_DETH)
-        ext += (uint32_t)roce_deth_encode(&(struct roce_deth){0x11111111, x.src_qp}, b + ext,
-                                          sizeof b - ext);
+        ext += (uint32_t)roce_deth_encode(
+            &(struct roce_deth){x.qkey != 0 ? x.qkey : 0x11111111, x.src_qp}, b + ext,
+            sizeof b - ext);
     if (info->headers & ROCE_H_RETH)
         ext += (uint32_t)roce_reth_encode(&(struct roce_reth){x.va, x.rkey, x.dma}, b + ext,
                                           sizeof b - ext);
@@ -126,7 +129,7 @@ static inline void scene_shot(struct scene *s, uint64_t after, struct shot x)
     at += info->ext_len;
     /* Payloads differ from frame to frame, or a resend could not be told from a mirror's copy. */
     for (uint32_t i = 0; i < x.len; i++)
-        b[at + i] = (uint8_t)(x.psn + i);
+        b[at + i] = x.payload != NULL ? x.payload[i] : (uint8_t)(x.psn + i);
     at += x.len + pad;
     const uint32_t icrc = roce_icrc_compute(b + ip_off, at - ip_off) ^ (x.bad_icrc ? 1 : 0);
     for (int i = 0; i < 4; i++)
