@@ -106,8 +106,9 @@ static bool port_mark(struct roce_flow_table *t, struct flow *f, uint16_t port)
 void count_port(struct ctx *c, uint16_t port)
 {
     struct flow *f = c->f;
-    if (f->n_port > 0 && f->sport == port)
+    if ((f->flags & F_PORT) && f->sport == port)
         return;
+    f->flags |= F_PORT;
     f->sport = port;
     if (f->n_port != PORTS_MANY) {
         for (int i = 0; i < f->n_port; i++)

@@ -405,7 +405,8 @@ void episode_response(struct roce_flow_table *t, struct flow *f, uint32_t acked,
 
 /* What the peer's responses, remembered until the pair was known, say about a step back to
  * |ep->psn| that was taken at |ep->ts|. */
-static void ask_replay(const struct roce_flow_table *t, const struct flow *f, struct episode *ep)
+static void ask_replay(const struct roce_flow_table *t, const struct flow *f, struct episode *ep,
+                       roce_tstamp obeyed)
 {
     const int side = t->replay_flow[0] == f->peer ? 0 : 1;
     for (uint32_t i = 0; i < t->replay_n[side]; i++) {
@@ -415,6 +416,8 @@ static void ask_replay(const struct roce_flow_table *t, const struct flow *f, st
             continue;
         if (kind == OBS_ACK)
             ep->acked = true;
+        if (o->ts <= obeyed)
+            continue;
         /* An RNR NAK is often followed by a sequence NAK: see was_asked. */
         if (kind == OBS_RNR || (kind == OBS_NAK && (ep->silent || ep->cause != ROCE_CAUSE_RNR))) {
             ep->cause = kind == OBS_NAK ? ROCE_CAUSE_NAK : ROCE_CAUSE_RNR;
@@ -426,7 +429,7 @@ static void ask_replay(const struct roce_flow_table *t, const struct flow *f, st
 }
 
 static void replay(struct roce_flow_table *t, uint32_t id, const struct early_episode *e,
-                   bool at_end)
+                   roce_tstamp obeyed, bool at_end)
 {
     struct flow *f = flow_at(t, id);
     struct episode ep = {.psn = e->psn,
@@ -441,22 +444,26 @@ static void replay(struct roce_flow_table *t, uint32_t id, const struct early_ep
                          .last_frame = e->last_frame,
                          .orig_frame = e->orig_frame};
     if (f->peer != NIL)
-        ask_replay(t, f, &ep);
+        ask_replay(t, f, &ep, obeyed);
     settle(t, id, &ep, at_end);
 }
 
-static void replay_all(struct roce_flow_table *t, uint32_t id, bool at_end)
+/* Returns when the last of these episodes began. */
+static roce_tstamp replay_all(struct roce_flow_table *t, uint32_t id, bool at_end)
 {
     struct trouble *trouble = trouble_peek(t, flow_at(t, id));
+    roce_tstamp obeyed = 0;
     if (trouble == NULL)
-        return;
+        return obeyed;
     for (int i = 0; i < EARLY_MAX && trouble->early[i] != NIL; i++) {
         const struct early_episode e =
             *(const struct early_episode *)pool_at(&t->node_pool, trouble->early[i]);
         pool_give(&t->node_pool, trouble->early[i]);
         trouble->early[i] = NIL;
-        replay(t, id, &e, at_end);
+        replay(t, id, &e, obeyed, at_end);
+        obeyed = e.ts;
     }
+    return obeyed;
 }
 
 /* Called while the peer's observations are still there. */
@@ -466,9 +473,9 @@ void episode_pair_known(struct roce_flow_table *t, uint32_t id)
     struct trouble *trouble = trouble_peek(t, f);
     if (trouble == NULL)
         return;
-    replay_all(t, id, false);
+    const roce_tstamp obeyed = replay_all(t, id, false);
     if (trouble->ep.open && trouble->ep.silent && !trouble->ep.late)
-        ask_replay(t, f, &trouble->ep);
+        ask_replay(t, f, &trouble->ep, obeyed);
 }
 
 void episode_unpaired_end(struct roce_flow_table *t, uint32_t id)

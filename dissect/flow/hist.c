@@ -4,17 +4,26 @@
 
 #define SUB_BITS 5
 
+static uint32_t highest_bit(uint64_t v)
+{
+#if defined(__GNUC__)
+    return 63 - (uint32_t)__builtin_clzll(v);
+#else
+    uint32_t bit = 0;
+    for (uint32_t step = 32; step > 0; step /= 2)
+        if (v >> step != 0) {
+            bit += step;
+            v >>= step;
+        }
+    return bit;
+#endif
+}
+
 uint32_t roce_hist_bucket(uint64_t value)
 {
     if (value < ROCE_HIST_SUB)
         return (uint32_t)value;
-    uint32_t octave = 0; /* position of the highest bit, counted from SUB_BITS */
-    uint64_t v = value >> SUB_BITS;
-    for (uint32_t step = 32; step > 0; step /= 2)
-        if (v >> step != 0) {
-            octave += step;
-            v >>= step;
-        }
+    const uint32_t octave = highest_bit(value) - SUB_BITS;
     if (octave + 1 >= ROCE_HIST_OCTAVES)
         return ROCE_HIST_OCTAVES * ROCE_HIST_SUB - 1;
     return (octave + 1) * ROCE_HIST_SUB + (uint32_t)((value >> octave) & (ROCE_HIST_SUB - 1));

@@ -2,15 +2,23 @@
 /* Small histograms for many flows. */
 #include "histpool.h"
 
+#include <string.h>
+
 static bool page_add(struct hist_head *head, struct pool *pages, uint32_t bucket)
 {
     const uint32_t octave = bucket / ROCE_HIST_SUB;
     const uint32_t sub = bucket % ROCE_HIST_SUB;
+    if (head->last.octave == octave) {
+        ((struct hist_page *)pool_at(pages, head->last.page))->count[sub]++;
+        return true;
+    }
     struct hist_page *nearest = NULL;
     for (uint32_t i = head->pages; i != NIL;) {
         struct hist_page *page = pool_at(pages, i);
         if (page->octave == octave) {
             page->count[sub]++;
+            head->last.octave = octave;
+            head->last.page = i;
             return true;
         }
         if (nearest == NULL || (page->octave > octave) == (page->octave < nearest->octave))
@@ -46,9 +54,13 @@ bool hist_head_add(struct hist_head *head, struct pool *pages, uint64_t value)
     if (head->count < HIST_INLINE) {
         head->sample[head->count] = (uint16_t)bucket;
     } else {
-        if (head->count == HIST_INLINE)
+        if (head->count == HIST_INLINE) {
+            uint16_t sample[HIST_INLINE];
+            memcpy(sample, head->sample, sizeof sample);
+            head->last.octave = NIL;
             for (int i = 0; i < HIST_INLINE; i++)
-                good = page_add(head, pages, head->sample[i]) && good;
+                good = page_add(head, pages, sample[i]) && good;
+        }
         good = page_add(head, pages, bucket) && good;
     }
     head->count++;
@@ -69,6 +81,27 @@ void hist_head_expand(const struct hist_head *head, const struct pool *pages, st
             out->bucket[page->octave * ROCE_HIST_SUB + k] += page->count[k];
         i = page->next;
     }
+}
+
+bool hist_head_copy(struct hist_head *head, struct pool *pages, const struct hist_head *from)
+{
+    *head = *from;
+    if (from->count <= HIST_INLINE)
+        return true;
+    head->pages = NIL;
+    head->last.octave = NIL;
+    for (uint32_t i = from->pages; i != NIL;) {
+        const struct hist_page *page = pool_at(pages, i);
+        const uint32_t index = pool_take(pages);
+        if (index == NIL)
+            return false;
+        struct hist_page *copy = pool_at(pages, index);
+        *copy = *page;
+        copy->next = head->pages;
+        head->pages = index;
+        i = page->next;
+    }
+    return true;
 }
 
 void hist_head_drop(struct hist_head *head, struct pool *pages)

@@ -13,8 +13,13 @@
 struct hist_head {
     uint64_t min, max;
     uint32_t count;
-    uint32_t pages;               /* list of octave pages, NIL while the samples are inline */
-    uint16_t sample[HIST_INLINE]; /* buckets */
+    uint32_t pages; /* list of octave pages, NIL while the samples are inline */
+    union {
+        uint16_t sample[HIST_INLINE]; /* buckets */
+        struct {                      /* with pages: the one used last */
+            uint32_t octave, page;
+        } last;
+    };
 };
 
 struct hist_page {
@@ -28,6 +33,8 @@ struct hist_page {
 bool hist_head_add(struct hist_head *head, struct pool *pages, uint64_t value);
 void hist_head_expand(const struct hist_head *head, const struct pool *pages,
                       struct roce_hist *out);
+/* hist_head_copy fills an empty head with the samples of |from|. */
+bool hist_head_copy(struct hist_head *head, struct pool *pages, const struct hist_head *from);
 void hist_head_drop(struct hist_head *head, struct pool *pages);
 
 #endif

@@ -38,6 +38,7 @@ enum flow_flag {
     F_SIDE1 = 1 << 19,     /* flows[1] of its connection */
     F_AMBIGUOUS = 1 << 20, /* several candidates have been seen for the peer */
     F_DSCP = 1 << 22,      /* dscp is valid */
+    F_PORT = 1 << 21,      /* sport is valid */
     F_MSG_WRITE = 1 << 23, /* the open message is a WRITE */
 };
 
@@ -75,6 +76,7 @@ struct flow {
     uint64_t ect, icrc_ok;
     uint64_t last_frame;
 
+    /* requests and what completes them */
     roce_tstamp msg_ts; /* open message: time and number of its first frame */
     uint64_t msg_frame;
     uint32_t msg_psn;
@@ -83,39 +85,41 @@ struct flow {
     uint32_t msg_no;               /* messages begun */
     uint32_t pend_head, pend_tail; /* requests that wait for their answer, by PSN */
     uint32_t una;                  /* oldest PSN not acknowledged */
-    uint16_t pend_n, obs_n;
+    uint16_t pend_n;
+    uint8_t obs_n;
+    uint8_t msg_ops; /* operations of msg0 and msg1: see message_count */
     struct msg_slot msg0;
 
-    struct msg_slot msg1;
-    roce_tstamp first_ts;
-    uint64_t first_frame;
-    roce_tstamp req_ts;          /* newest request frame */
-    uint32_t read_psn, read_len; /* the last READ request */
-    uint32_t rr_low, rr_next;    /* READ response track */
-    uint32_t rr_prev;            /* PSN of the newest READ response frame */
-    uint32_t holes;              /* list of struct hole: PSNs skipped and not captured since */
-
+    roce_tstamp req_ts; /* newest request frame */
     union {
         struct { /* undecided: responses seen, list of struct obs_block */
             uint32_t obs_head, obs_tail;
         };
         roce_tstamp una_ts; /* paired: when |una| last moved */
     };
-    uint32_t rr_holes;
-    uint32_t wide;     /* struct wide */
     uint32_t hist;     /* struct hist_pair */
-    uint32_t read_end; /* low half of the VA behind the last READ */
+    uint16_t evidence; /* responses of the peer that agreed */
+    uint16_t conflicts;
+    uint32_t read_psn, read_len; /* the last READ request */
+    uint32_t read_end;           /* low half of the VA behind it */
+    uint32_t holes;              /* list of struct hole: PSNs skipped and not captured since */
+    uint32_t rr_low, rr_next;    /* READ response track */
+    uint32_t rr_prev;            /* PSN of the newest READ response frame */
+    uint32_t rr_holes;
+
+    struct msg_slot msg1;
+    roce_tstamp first_ts;
+    uint64_t first_frame;
+    uint32_t wide; /* struct wide */
     uint32_t first_psn, serial, src_qp, cm;
     uint32_t winner; /* candidate of the last attempt to pair */
     union {
         uint16_t port[PORT_SLOTS];
         uint32_t ports[1]; /* n_port PORTS_MANY: bitmap of ports */
     };
+    uint8_t n_port;
     uint16_t vlan;
-    uint16_t evidence, conflicts;
     uint16_t tries; /* responses seen while undecided, for the pace of attempts */
-    uint8_t n_port, n_msg;
-    uint8_t msg_op[MSG_SLOTS];
 };
 
 _Static_assert(sizeof(struct flow) == 384, "a flow is six cache lines");
@@ -134,8 +138,11 @@ struct op_block {
     uint32_t count[OPCODE_SLOTS]; /* 0: slot unused */
 };
 
+/* While every message was a single packet that asked for its ACK, both latencies are the same and
+ * only |message| is kept. */
 struct hist_pair {
     struct hist_head message, ack;
+    bool split;
 };
 
 struct episode {
@@ -312,7 +319,11 @@ struct copy {
 #define COPIES_MAX 64
 
 #define PAIR_INDEX_SIZE 65536
-#define OBS_MAX         16 /* responses kept of one flow while its peer is undecided */
+#define PATH_MEMO       256
+#define HINTS           64
+#define OBS_MAX         24 /* responses kept of one flow while its peer is undecided */
+
+#define NODES_BASE 32768 /* nodes beyond one a flow */
 
 struct roce_flow_table {
     struct flow *flows;
@@ -321,6 +332,10 @@ struct roce_flow_table {
     uint64_t *flow_index, *path_index; /* hash in the high half, id + 1 in the low one */
     uint32_t flow_mask, path_mask, index_max;
     uint64_t seed;
+    uint32_t path_memo[PATH_MEMO]; /* paths seen of late, by a cheap hash */
+    /* flows that roce_flow_prefetch found, for the updates to come */
+    uint32_t hint[HINTS];
+    uint32_t hint_first, hint_n, hint_warm;
     uint32_t *lru_prev, *lru_next;
     uint32_t lru_head, lru_tail; /* head: least recently seen */
     bool lru_on;
@@ -424,15 +439,18 @@ void message_count(struct roce_flow_table *t, struct flow *f, uint8_t op, uint32
                    uint32_t completed, uint64_t bytes);
 void message_complete(struct roce_flow_table *t, uint32_t id, struct node *node, roce_tstamp ts,
                       uint64_t frame, struct roce_verdict *v);
-void latency_add(struct roce_flow_table *t, struct flow *f, bool ack, uint64_t ns);
+enum latency_kind { LATENCY_MESSAGE, LATENCY_ACK, LATENCY_BOTH };
+void latency_add(struct roce_flow_table *t, struct flow *f, enum latency_kind kind, uint64_t ns);
 uint32_t pend_append(struct roce_flow_table *t, uint32_t id, uint32_t psn);
 void pend_remove(struct roce_flow_table *t, struct flow *f, uint32_t prev, uint32_t index);
 void pend_drop_all(struct roce_flow_table *t, struct flow *f);
 
 /* response.c */
-void response_frame(struct ctx *c);
+void response_frame(struct ctx *c, bool trusted);
+void response_contradicted(struct roce_flow_table *t, uint32_t id);
 void response_apply(struct roce_flow_table *t, uint32_t from, const struct obs *o,
                     struct roce_verdict *v);
+bool nodes_short(const struct roce_flow_table *t);
 void obs_drop_all(struct roce_flow_table *t, struct flow *f);
 /* obs_next walks the observations of a flow: start with |*block| NIL and |*at| 0. */
 const struct obs *obs_next(const struct roce_flow_table *t, const struct flow *f, uint32_t *block,

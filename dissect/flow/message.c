@@ -5,7 +5,6 @@
 
 #define PEND_MAX       1024 /* of one paired flow */
 #define PEND_UNDECIDED 64   /* while the peer is not known */
-#define NODES_BASE     32768
 
 static uint8_t message_op(uint8_t op)
 {
@@ -37,17 +36,28 @@ static void slot_add(struct msg_slot *slot, uint32_t started, uint32_t completed
 void message_count(struct roce_flow_table *t, struct flow *f, uint8_t op, uint32_t started,
                    uint32_t completed, uint64_t bytes)
 {
+    if ((f->msg_ops & 0xF) == op + 1) {
+        /* The operation that the flow began with: no carry is due for 2^32 messages. */
+        slot_add(&f->msg0, started, completed, bytes);
+        if (f->msg0.started >= started && f->msg0.completed >= completed)
+            return;
+        wide_of(t, f)->started_high[0] += f->msg0.started < started;
+        wide_of(t, f)->completed_high[0] += f->msg0.completed < completed;
+        return;
+    }
     if (op >= ROCE_MESSAGE_OPS)
         return;
+    /* msg_ops: operation + 1 of msg0 in the low nibble, of msg1 in the high one. */
     int i = 0;
-    while (i < f->n_msg && f->msg_op[i] != op)
-        i++;
-    if (i == f->n_msg) {
-        if (i >= MSG_SLOTS) {
-            slot_add(&wide_of(t, f)->msg[op], started, completed, bytes);
-            return;
-        }
-        f->msg_op[f->n_msg++] = op;
+    while (i < MSG_SLOTS && (f->msg_ops >> 4 * i & 0xF) != op + 1) {
+        if ((f->msg_ops >> 4 * i & 0xF) == 0)
+            f->msg_ops |= (uint8_t)((op + 1) << 4 * i);
+        else
+            i++;
+    }
+    if (i == MSG_SLOTS) {
+        slot_add(&wide_of(t, f)->msg[op], started, completed, bytes);
+        return;
     }
     struct msg_slot *slot = i == 0 ? &f->msg0 : &f->msg1;
     slot_add(slot, started, completed, bytes);
@@ -95,11 +105,17 @@ static void pend_drop_oldest(struct roce_flow_table *t, struct flow *f)
     pend_remove(t, f, NIL, f->pend_head);
 }
 
+/* Flows share the nodes: about one each, and a fixed number besides. */
+bool nodes_short(const struct roce_flow_table *t)
+{
+    return t->node_pool.used >= NODES_BASE + t->flow_pool.used ||
+           t->node_pool.used == t->node_pool.capacity;
+}
+
 static bool pend_full(const struct roce_flow_table *t, const struct flow *f)
 {
     const uint32_t cap = f->peer == NIL ? PEND_UNDECIDED : PEND_MAX;
-    return f->pend_n >= cap || t->node_pool.used >= NODES_BASE + t->flow_pool.used ||
-           t->node_pool.used == t->node_pool.capacity;
+    return f->pend_n >= cap || nodes_short(t);
 }
 
 uint32_t pend_append(struct roce_flow_table *t, uint32_t id, uint32_t psn)
@@ -132,7 +148,7 @@ uint32_t pend_append(struct roce_flow_table *t, uint32_t id, uint32_t psn)
 
 /* ---- latencies and completion ---- */
 
-void latency_add(struct roce_flow_table *t, struct flow *f, bool ack, uint64_t ns)
+void latency_add(struct roce_flow_table *t, struct flow *f, enum latency_kind kind, uint64_t ns)
 {
     if (t->opts.no_latency)
         return;
@@ -143,7 +159,16 @@ void latency_add(struct roce_flow_table *t, struct flow *f, bool ack, uint64_t n
         return;
     }
     struct hist_pair *pair = pool_at(&t->hist_pool, f->hist);
-    if (!hist_head_add(ack ? &pair->ack : &pair->message, &t->page_pool, ns))
+    bool good = true;
+    if (kind != LATENCY_BOTH && !pair->split) {
+        pair->split = true;
+        good = hist_head_copy(&pair->ack, &t->page_pool, &pair->message);
+    }
+    if (kind != LATENCY_ACK)
+        good = hist_head_add(&pair->message, &t->page_pool, ns) && good;
+    if (kind == LATENCY_ACK || (kind == LATENCY_BOTH && pair->split))
+        good = hist_head_add(&pair->ack, &t->page_pool, ns) && good;
+    if (!good)
         t->forgotten++;
 }
 
@@ -155,8 +180,16 @@ void message_complete(struct roce_flow_table *t, uint32_t id, struct node *node,
     const roce_duration latency = (node->flags & NODE_NO_START) ? -1
                                   : ts > node->start_ts ? (roce_duration)(ts - node->start_ts)
                                                         : 0;
-    if (latency >= 0)
-        latency_add(t, f, false, (uint64_t)latency);
+    const bool ack = (node->flags & NODE_ACK) && node->kind != NODE_READ;
+    const uint64_t since_ack = ts > node->ts ? ts - node->ts : 0;
+    if (ack && latency >= 0 && (uint64_t)latency == since_ack) {
+        latency_add(t, f, LATENCY_BOTH, since_ack);
+    } else {
+        if (latency >= 0)
+            latency_add(t, f, LATENCY_MESSAGE, (uint64_t)latency);
+        if (ack)
+            latency_add(t, f, LATENCY_ACK, since_ack);
+    }
     if (v != NULL) {
         v->flags |= ROCE_V_MSG_COMPLETES;
         v->completed++;
@@ -332,8 +365,10 @@ static void join(struct ctx *c, uint32_t open)
     if ((f->flags & F_MSG_MID) && f->msg_psn == behind) {
         f->flags &= ~(uint32_t)F_MSG_MID;
         f->msg_psn = a->first_psn;
-        f->msg_ts = a->start_ts;
-        f->msg_frame = a->start_frame;
+        if (a->start_ts < f->msg_ts) {
+            f->msg_ts = a->start_ts;
+            f->msg_frame = a->start_frame;
+        }
     } else {
         uint32_t i = a->next;
         while (i != NIL && node_at(c->t, i)->kind == NODE_ACKREQ)
@@ -345,8 +380,10 @@ static void join(struct ctx *c, uint32_t open)
             return;
         b->flags &= (uint8_t)~NODE_NO_START;
         b->first_psn = a->first_psn;
-        b->start_ts = a->start_ts;
-        b->start_frame = a->start_frame;
+        if (a->start_ts < b->start_ts) {
+            b->start_ts = a->start_ts;
+            b->start_frame = a->start_frame;
+        }
         b->msg_no = a->msg_no;
     }
     uint32_t prev = NIL;

@@ -7,6 +7,8 @@
  * be. */
 #include "internal.h"
 
+#include <string.h>
+
 #define DECIDE_FRAMES 64
 #define RULE_NUM      3 /* copies are the rule when 3 of 10 frames have one */
 #define RULE_DEN      10
@@ -15,36 +17,34 @@
 #define CLOSE_BLIND   1 /* without one, and only among the newest BACK_BLIND frames */
 #define BACK_BLIND    2
 
-static uint32_t mix(uint32_t h, uint32_t v)
-{
-    h = (h ^ v) * UINT32_C(0x9E3779B1);
-    return h ^ h >> 15;
-}
-
 static uint32_t signature(const struct roce_packet *pkt, const struct roce_icrc *icrc)
 {
-    uint32_t h = mix(pkt->bth.psn << 8 | pkt->bth.opcode, UINT32_C(0x5BD1E995));
-    h = mix(h, (uint32_t)pkt->ip.id << 16 | (uint32_t)pkt->bth.ackreq << 15 | pkt->bth.pad);
+    uint32_t h = (pkt->bth.psn << 8 | pkt->bth.opcode) * UINT32_C(0x9E3779B1);
+    h ^= ((uint32_t)pkt->ip.id << 16 | (uint32_t)pkt->bth.ackreq << 15 | pkt->bth.pad) *
+         UINT32_C(0x85EBCA77);
     if (pkt->has & ROCE_HAS_PAYLOAD)
-        h = mix(h, pkt->payload_len);
+        h += pkt->payload_len * UINT32_C(0xC2B2AE3D);
     if (pkt->has & ROCE_H_AETH)
-        h = mix(h, (uint32_t)pkt->aeth.syndrome << 24 | pkt->aeth.msn);
+        h ^= ((uint32_t)pkt->aeth.syndrome << 24 | pkt->aeth.msn) * UINT32_C(0x27D4EB2F);
     if (pkt->has & ROCE_H_RETH)
-        h = mix(h, (uint32_t)pkt->reth.va ^ pkt->reth.dma_length);
+        h += ((uint32_t)pkt->reth.va ^ pkt->reth.dma_length) * UINT32_C(0x165667B1);
     if (icrc != NULL && icrc->has_value)
-        h = mix(h, icrc->value);
-    return h;
+        h += icrc->value;
+    return h ^ h >> 15;
 }
 
 static uint8_t attributes(const struct roce_packet *pkt)
 {
-    uint32_t h = mix((uint32_t)pkt->ip.ttl << 8 | pkt->ip.tos, pkt->n_vlan);
+    uint32_t h = (uint32_t)pkt->ip.ttl << 8 | pkt->ip.tos;
     if (pkt->n_vlan > 0)
-        h = mix(h, pkt->vlan[0].tci);
-    if (pkt->has & ROCE_HAS_ETH)
-        for (int i = 2; i < 6; i++)
-            h = mix(h, (uint32_t)pkt->eth.src[i] << 8 | pkt->eth.dst[i]);
-    return (uint8_t)(h >> 24);
+        h += (uint32_t)pkt->vlan[0].tci << 16 | pkt->n_vlan;
+    if (pkt->has & ROCE_HAS_ETH) {
+        uint32_t src, dst;
+        memcpy(&src, pkt->eth.src + 2, sizeof src);
+        memcpy(&dst, pkt->eth.dst + 2, sizeof dst);
+        h += src * 3 + dst * 5;
+    }
+    return (uint8_t)(h * UINT32_C(0x9E3779B1) >> 24);
 }
 
 static bool is_rule(uint32_t copies, uint32_t frames)
@@ -149,6 +149,20 @@ static bool judge(struct ctx *c, const struct roce_icrc *icrc, bool same_attribu
     return true;
 }
 
+/* Which of the frames in memory |sig| repeats soon enough; -1 for none. */
+static int repeats(const struct flow *f, uint32_t sig, uint16_t ts, bool by_id)
+{
+    for (int i = 0; i < SIG_SLOTS; i++) {
+        if (f->sig[i] != sig || sig == 0)
+            continue;
+        const uint16_t age = (uint16_t)(ts - f->sig_ts[i]);
+        const int back = (f->sig_pos + SIG_SLOTS - i) % SIG_SLOTS;
+        if (by_id ? age <= CLOSE_ID : age <= CLOSE_BLIND && back > 0 && back <= BACK_BLIND)
+            return i;
+    }
+    return -1;
+}
+
 bool mirror_copy(struct ctx *c, const struct roce_icrc *icrc)
 {
     struct flow *f = c->f;
@@ -156,30 +170,26 @@ bool mirror_copy(struct ctx *c, const struct roce_icrc *icrc)
     const uint32_t sig = signature(pkt, icrc);
     const uint8_t attr = attributes(pkt);
     const uint16_t ts = (uint16_t)(c->frame->ts >> TS_SHIFT);
-    if (f->packets > 0) {
-        if (pkt->ip.version == 4 && pkt->ip.id != f->ip_id)
-            f->flags |= F_ID_MOVES;
-        for (int i = 0; i < SIG_SLOTS; i++) {
-            if (f->sig[i] != sig || f->sig[i] == 0)
-                continue;
-            const uint16_t age = (uint16_t)(ts - f->sig_ts[i]);
-            const bool by_id = (f->flags & F_ID_MOVES) && pkt->ip.version == 4;
-            const int back = (f->sig_pos + SIG_SLOTS - i) % SIG_SLOTS;
-            if (by_id ? age > CLOSE_ID : age > CLOSE_BLIND || back == 0 || back > BACK_BLIND)
-                continue;
+    _Static_assert(SIG_SLOTS == 4, "all slots are compared here");
+    if (pkt->ip.id != f->ip_id)
+        f->flags |= F_ID_MOVES;
+    if (sig == f->sig[0] || sig == f->sig[1] || sig == f->sig[2] || sig == f->sig[3]) {
+        const bool by_id = (f->flags & F_ID_MOVES) && pkt->ip.version == 4;
+        const int i = repeats(f, sig, ts, by_id);
+        if (i >= 0) {
             if (judge(c, icrc, f->sig_attr[i] == attr)) {
                 f->sig[i] = 0; /* a third one is no second copy */
                 return true;
             }
             c->copied = by_id;
-            break;
         }
     }
     f->ip_id = pkt->ip.id;
-    f->sig[f->sig_pos] = sig;
-    f->sig_ts[f->sig_pos] = ts;
-    f->sig_attr[f->sig_pos] = attr;
-    f->sig_pos = (uint8_t)((f->sig_pos + 1) % SIG_SLOTS);
+    const uint32_t pos = f->sig_pos % SIG_SLOTS;
+    f->sig[pos] = sig;
+    f->sig_ts[pos] = ts;
+    f->sig_attr[pos] = attr;
+    f->sig_pos = (uint8_t)((pos + 1) % SIG_SLOTS);
     c->t->mirror_frames++;
     if (c->t->mirror_state == MIRROR_UNDECIDED)
         mirror_resolve(c->t, false);

@@ -12,12 +12,13 @@
 
 #include <string.h>
 
-#define AGREE_CLEAR  3    /* agreements that suffice when no second candidate was ever seen */
-#define AGREE_MANY   5    /* agreements that suffice when the others are ruled out */
-#define AGREE_STEADY 8    /* agreements for a decision by response times */
-#define STEADY_RATIO 8    /* by how much the others' response times must vary more */
-#define CHAIN_MAX    4096 /* candidates looked at in one attempt */
-#define FOLLOW_MAX   64   /* entries of a candidate looked at for one response */
+#define AGREE_CLEAR  3       /* agreements that suffice when no second candidate was ever seen */
+#define AGREE_MANY   5       /* agreements that suffice when the others are ruled out */
+#define STEADY_NOISE 1000    /* ns: response times that differ by less are taken as equal */
+#define CHAIN_MAX    4096    /* candidates looked at in one attempt */
+#define FAR_BACK     0x10000 /* PSNs before the first one captured */
+#define LOOKUPS      4
+#define FOLLOW_MAX   64 /* entries of a candidate looked at for one response */
 
 struct score {
     uint32_t agree;
@@ -76,19 +77,74 @@ static void index_remove_all(struct roce_flow_table *t, struct flow *f)
 
 /* ---- comparing ---- */
 
-static bool kinds_fit(uint8_t node_kind, uint8_t obs)
+enum fit { FIT_NEUTRAL, FIT_AGREES, FIT_RULES_OUT };
+
+/* The request of |f| that PSN |psn| belongs to, or NULL; |*later| is the first request behind it.
+ */
+static const struct node *request_at(const struct roce_flow_table *t, const struct flow *f,
+                                     uint32_t psn, const struct node **later)
 {
-    switch (obs) {
+    const struct node *within = NULL;
+    uint32_t n = 0;
+    *later = NULL;
+    for (uint32_t i = f->pend_head; i != NIL && n < FOLLOW_MAX; i = node_at(t, i)->next, n++) {
+        const struct node *node = node_at(t, i);
+        if (node->kind == NODE_OPEN)
+            continue;
+        if (roce_psn_diff(node->first_psn, psn) > 0) {
+            *later = node;
+            break;
+        }
+        const bool open_read = node->kind == NODE_READ && !(node->flags & NODE_COUNTED);
+        if (key_psn(node) == psn)
+            return node;
+        if (roce_psn_diff(node->last_psn, psn) >= 0 || open_read)
+            within = node;
+    }
+    return within;
+}
+
+/* Whether an answer of |kind| for |psn| can be one to |node|. */
+static enum fit answer_fits(const struct node *node, uint8_t kind, uint32_t psn)
+{
+    switch (kind) {
     case OBS_ACK:
-        return node_kind == NODE_END || node_kind == NODE_ACKREQ;
+        /* For duplicates the newest PSN is acknowledged, whatever it belongs to (IBTA 9.7.5.1.2).
+         */
+        return (node->kind == NODE_END || node->kind == NODE_ACKREQ) && node->last_psn == psn
+                   ? FIT_AGREES
+                   : FIT_NEUTRAL;
     case OBS_READ_FIRST:
     case OBS_READ_ONLY:
-        return node_kind == NODE_READ;
+        if (node->kind != NODE_READ)
+            return FIT_RULES_OUT;
+        return node->first_psn == psn ? FIT_AGREES : FIT_NEUTRAL;
+    case OBS_READ_LAST:
+        return node->kind == NODE_READ ? FIT_NEUTRAL : FIT_RULES_OUT;
     case OBS_ATOMIC:
-        return node_kind == NODE_ATOMIC;
-    default:
-        return false;
+        return node->kind == NODE_ATOMIC && node->first_psn == psn ? FIT_AGREES : FIT_RULES_OUT;
+    default: /* a refusal names any packet of the request */
+        return FIT_AGREES;
     }
+}
+
+/* Whether a request behind |node| had been captured by |ts|: then |node| was lost, and only its
+ * resend was captured. */
+static bool overtaken(const struct roce_flow_table *t, const struct node *node, roce_tstamp ts)
+{
+    uint32_t n = 0;
+    for (uint32_t i = node->next; i != NIL && n < FOLLOW_MAX; i = node_at(t, i)->next, n++)
+        if (node_at(t, i)->start_ts <= ts)
+            return true;
+    return false;
+}
+
+static void note_rtt(struct score *score, uint64_t rtt)
+{
+    if (rtt < score->rtt_min)
+        score->rtt_min = rtt;
+    if (rtt > score->rtt_max)
+        score->rtt_max = rtt;
 }
 
 /* Holds the requests of |f| against the responses of |g|. */
@@ -102,70 +158,38 @@ static void compare(const struct roce_flow_table *t, const struct flow *f, const
     while ((o = obs_next(t, g, &block, &at)) != NULL) {
         const uint8_t kind = (uint8_t)(o->psn >> 24 & 0x3F);
         const uint32_t psn = o->psn & ROCE_PSN_MASK;
-        if (!(f->flags & F_PSN) ||
-            (roce_psn_diff(psn, f->next_psn) >= 0 && !(f->flags & F_SLACK))) {
-            score->ruled_out = true;
+        score->ruled_out = !(f->flags & F_PSN) ||
+                           (roce_psn_diff(psn, f->next_psn) >= 0 && !(f->flags & F_SLACK)) ||
+                           roce_psn_diff(psn, f->low_psn) < -FAR_BACK;
+        if (score->ruled_out)
             return;
-        }
-        if (f->pend_head == NIL)
-            continue;
-        const struct node *first = node_at(t, f->pend_head);
-        if (roce_psn_diff(psn, first->first_psn) < 0) {
-            /* Older than what is remembered. Further back than the flow ever was: not its peer. */
-            if (roce_psn_diff(psn, f->low_psn) < -0x10000) {
-                score->ruled_out = true;
+        const struct node *later;
+        const struct node *node = request_at(t, f, psn, &later);
+        if (node == NULL) {
+            /* Not remembered any more; or not sent yet, unless the capture missed it. */
+            score->ruled_out =
+                later != NULL && later->start_ts > o->ts && roce_psn_diff(psn, f->low_psn) >= 0 &&
+                node_at(t, f->pend_head) != later && hole_find(t, f->holes, psn) == NIL;
+            if (score->ruled_out)
                 return;
-            }
             continue;
         }
-        const struct node *match = NULL, *later = NULL;
-        for (uint32_t i = f->pend_head, n = 0; i != NIL && n < FOLLOW_MAX;
-             i = node_at(t, i)->next, n++) {
-            const struct node *node = node_at(t, i);
-            if (key_psn(node) == psn && node->kind != NODE_OPEN) {
-                match = node;
-                break;
-            }
-            if (roce_psn_diff(node->first_psn, psn) > 0) {
-                later = node;
-                break;
-            }
-            if (node->kind == NODE_END && roce_psn_diff(node->last_psn, psn) >= 0) {
-                if (kind == OBS_NAK || kind == OBS_RNR || kind == OBS_FATAL)
-                    match = node;
-                else
-                    later = node;
-                break;
-            }
-        }
-        if (match == NULL) {
-            if (later != NULL && later->start_ts > o->ts) {
-                score->ruled_out = true; /* the PSN had not been sent yet */
-                return;
-            }
-            continue;
-        }
-        if (kind == OBS_READ_LAST)
-            continue;
-        if (kind == OBS_NAK || kind == OBS_RNR || kind == OBS_FATAL) {
-            /* A refusal names any packet of the request; sent it must have been. */
-            if (match->start_ts <= o->ts)
-                score->agree++;
-            continue;
-        }
-        const roce_tstamp sent = match->kind == NODE_READ ? match->start_ts : match->ts;
-        if (!kinds_fit(match->kind, kind) || sent > o->ts) {
-            score->ruled_out = true;
+        const bool refusal = kind == OBS_NAK || kind == OBS_RNR || kind == OBS_FATAL;
+        const enum fit fit = answer_fits(node, kind, psn);
+        const bool whole = !refusal && node->kind != NODE_READ && fit == FIT_AGREES;
+        const roce_tstamp sent = whole ? node->ts : node->start_ts;
+        score->ruled_out = fit == FIT_RULES_OUT || (sent > o->ts && !overtaken(t, node, o->ts));
+        if (score->ruled_out)
             return;
-        }
+        if (fit == FIT_NEUTRAL || sent > o->ts)
+            continue;
         score->agree++;
-        const uint64_t rtt = o->ts - sent;
-        if (rtt < score->rtt_min)
-            score->rtt_min = rtt;
-        if (rtt > score->rtt_max)
-            score->rtt_max = rtt;
-        if (!(o->psn >> 24 & OBS_NO_MSN) && match->kind != NODE_ACKREQ) {
-            const uint32_t now = (o->msn - match->msg_no) & ROCE_PSN_MASK;
+        if (refusal)
+            continue;
+        note_rtt(score, o->ts - sent);
+        /* Where frames are missing or were resent, messages are not numbered as the peer does. */
+        if (!(o->psn >> 24 & OBS_NO_MSN) && node->kind != NODE_ACKREQ && f->trouble == NIL) {
+            const uint32_t now = (o->msn - node->msg_no) & ROCE_PSN_MASK;
             if (has_offset && now != offset)
                 score->msn_steady = false;
             offset = now;
@@ -206,11 +230,16 @@ static void compare_both(const struct roce_flow_table *t, const struct flow *f,
 /* Attempts cost a look at every candidate: they get rarer as responses pass without a decision. */
 static bool time_to_try(uint16_t tries)
 {
-    if (tries < 8)
-        return true;
-    if (tries < 64)
-        return tries % 4 == 0;
-    return tries % 32 == 0;
+    return tries < 40 || (tries & (tries - 1)) == 0;
+}
+
+/* By which factor the response times of all others must vary more for |agree| of them to decide. A
+ * stranger's would have to keep step by chance, response after response. */
+static uint64_t steady_ratio(uint32_t agree)
+{
+    if (agree < 8)
+        return 0;
+    return agree < 12 ? 6 : agree < 16 ? 4 : 3;
 }
 
 static uint64_t spread(const struct score *s)
@@ -264,43 +293,97 @@ static uint32_t field_winner(const struct field *field, bool ambiguous, uint32_t
         return field->score.agree >= need ? field->best : NIL;
     }
     if (field->steady_msn == 1 && field->score_msn.agree >= AGREE_MANY &&
-        field->score_msn.agree >= field->score.agree) {
+        field->score_msn.agree >= field->score.agree &&
+        spread(&field->score_msn) <= 4 * field->spread_best + STEADY_NOISE) {
         *agree = field->score_msn.agree;
         return field->best_msn;
     }
     /* Requests of a stranger come at random moments before these responses, those of the peer
      * always one round trip before. The margin keeps QPs that work in lockstep undecided. */
-    if (field->score_steady.agree >= AGREE_STEADY &&
-        field->score_steady.agree >= field->score.agree && field->score_steady.msn_steady &&
-        field->spread_next / STEADY_RATIO > field->spread_best + 1000) {
+    const uint64_t ratio = steady_ratio(field->score_steady.agree);
+    if (ratio > 0 && field->score_steady.agree >= field->score.agree &&
+        (field->score_steady.msn_steady || field->steady_msn == 0) &&
+        field->spread_next / ratio > field->spread_best + STEADY_NOISE) {
         *agree = field->score_steady.agree;
         return field->steadiest;
     }
     return NIL;
 }
 
-/* The PSN to look candidates up by: that of the newest answer, or else of the newest refusal. */
-static uint32_t newest_psn(const struct roce_flow_table *t, const struct flow *g, bool *found)
+/* The PSNs to look candidates up by, newest first: those of answers, or else of refusals. An answer
+ * to the rest of a READ that was issued again begins at no PSN that the first READ shows:
+ * recognised by going back, or by following a READ response that is not complete, it is passed
+ * over. */
+static uint32_t lookup_psns(const struct roce_flow_table *t, const struct flow *g,
+                            uint32_t out[LOOKUPS])
 {
-    uint32_t block = NIL, at = 0, psn = 0;
-    bool answer = false;
-    *found = false;
+    uint32_t block = NIL, at = 0, highest = 0, n = 0;
+    bool answers = false, incomplete = false, any = false;
     const struct obs *o;
     while ((o = obs_next(t, g, &block, &at)) != NULL) {
         const uint8_t kind = (uint8_t)(o->psn >> 24 & 0x3F);
-        if (kind == OBS_READ_LAST)
-            continue;
+        const uint32_t psn = o->psn & ROCE_PSN_MASK;
+        const bool read = kind == OBS_READ_FIRST || kind == OBS_READ_ONLY;
+        const bool again = read && (incomplete || (any && roce_psn_diff(psn, highest) <= 0));
+        if (!any || roce_psn_diff(psn, highest) > 0)
+            highest = psn;
+        any = true;
+        incomplete = kind == OBS_READ_FIRST;
         const bool refusal = kind == OBS_NAK || kind == OBS_RNR || kind == OBS_FATAL;
-        if (refusal && answer)
+        if (kind == OBS_READ_LAST || again || (refusal && answers))
             continue;
-        psn = o->psn & ROCE_PSN_MASK;
-        answer = answer || !refusal;
-        *found = true;
+        if (!refusal && !answers)
+            n = 0;
+        answers = answers || !refusal;
+        if (n > 0 && out[0] == psn)
+            continue;
+        for (uint32_t i = LOOKUPS - 1; i > 0; i--)
+            out[i] = out[i - 1];
+        out[0] = psn;
+        if (n < LOOKUPS)
+            n++;
     }
-    return psn;
+    return n;
 }
 
-/* Holds every candidate against the responses of |id|; false when nothing can be said. */
+static bool has_key(const struct roce_flow_table *t, const struct flow *f, uint32_t psn)
+{
+    for (uint32_t i = f->pend_head; i != NIL; i = node_at(t, i)->next)
+        if (key_psn(node_at(t, i)) == psn && (node_at(t, i)->flags & NODE_HASHED))
+            return true;
+    return false;
+}
+
+/* Adds the candidates that have |psn[k]| outstanding, and none of the PSNs before it. */
+static bool look_at(struct roce_flow_table *t, struct flow *g, uint32_t path, const uint32_t *psn,
+                    uint32_t k, struct field *field)
+{
+    uint32_t looked = 0;
+    for (uint32_t i = t->pair_index[bucket_of(path, psn[k])]; i != NIL; i = node_at(t, i)->hnext) {
+        const struct node *node = node_at(t, i);
+        const struct flow *f = flow_at(t, node->owner);
+        if (f->path != path || key_psn(node) != psn[k] || f->peer != NIL || !services_fit(f, g))
+            continue;
+        if (++looked > CHAIN_MAX)
+            return false;
+        bool seen = false;
+        for (uint32_t j = 0; j < k && !seen; j++)
+            seen = has_key(t, f, psn[j]);
+        if (seen)
+            continue;
+        struct score score;
+        compare_both(t, f, g, &score);
+        if (!score.ruled_out && score.agree > 0)
+            field_add(field, node->owner, &score);
+    }
+    if (looked > 1)
+        g->flags |= F_AMBIGUOUS;
+    return true;
+}
+
+/* Holds every candidate against the responses of |id|; false when nothing can be said. Where PSNs
+ * coincide, several of them are looked up: a request that the capture missed must not hide the
+ * right candidate. */
 static bool look(struct roce_flow_table *t, uint32_t id, struct field *field)
 {
     struct flow *g = flow_at(t, id);
@@ -310,25 +393,13 @@ static bool look(struct roce_flow_table *t, uint32_t id, struct field *field)
                             .spread_best = UINT64_MAX,
                             .spread_next = UINT64_MAX};
     const uint32_t path = table_reverse_path(t, g->path);
-    bool found;
-    const uint32_t psn = newest_psn(t, g, &found);
-    if (path == NIL || !found)
+    uint32_t psn[LOOKUPS];
+    const uint32_t n = lookup_psns(t, g, psn);
+    if (path == NIL || n == 0)
         return false;
-    uint32_t looked = 0;
-    for (uint32_t i = t->pair_index[bucket_of(path, psn)]; i != NIL; i = node_at(t, i)->hnext) {
-        const struct node *node = node_at(t, i);
-        const struct flow *f = flow_at(t, node->owner);
-        if (f->path != path || key_psn(node) != psn || f->peer != NIL || !services_fit(f, g))
-            continue;
-        if (++looked > CHAIN_MAX)
+    for (uint32_t k = 0; k < n && (k == 0 || (g->flags & F_AMBIGUOUS)); k++)
+        if (!look_at(t, g, path, psn, k, field))
             return false;
-        struct score score;
-        compare_both(t, f, g, &score);
-        if (!score.ruled_out && score.agree > 0)
-            field_add(field, node->owner, &score);
-    }
-    if (looked > 1)
-        g->flags |= F_AMBIGUOUS;
     return true;
 }
 
@@ -358,8 +429,16 @@ void pair_finish(struct roce_flow_table *t, uint32_t id)
 {
     const struct flow *g = flow_at(t, id);
     struct field field;
-    if (g->obs_n == 0 || (g->flags & F_AMBIGUOUS) || !look(t, id, &field) ||
-        (g->flags & F_AMBIGUOUS) || field.candidates != 1)
+    if (g->obs_n == 0 || !look(t, id, &field))
+        return;
+    const bool ambiguous = (g->flags & F_AMBIGUOUS) != 0;
+    uint32_t agree;
+    const uint32_t winner = field_winner(&field, ambiguous, &agree);
+    if (winner != NIL) {
+        pair_set(t, id, winner, false, agree, NULL);
+        return;
+    }
+    if (ambiguous || field.candidates != 1)
         return;
     const struct path *path = path_at(t, g->path);
     const bool alone = path->flows == 1 && path_at(t, path->reverse)->flows == 1;

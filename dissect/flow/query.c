@@ -72,7 +72,7 @@ bool roce_flow_info(const struct roce_flow_table *table, uint32_t id, struct roc
         .pairing = pairing_of(f),
         .peer = f->peer,
         .connection = connection_of(f, id),
-        .pairing_evidence = f->evidence,
+        .pairing_evidence = f->evidence + (f->peer != NIL ? flow_at(table, f->peer)->evidence : 0u),
         .pairing_conflicts = f->conflicts,
         .path_mtu = mtu_of(f),
         .vlan = f->vlan,
@@ -147,9 +147,9 @@ static void fill_messages(const struct roce_flow_table *t, const struct flow *f,
                           struct roce_flow_counters *out)
 {
     const struct wide *wide = f->wide != NIL ? pool_at(&t->wide_pool, f->wide) : NULL;
-    for (int i = 0; i < f->n_msg; i++) {
+    for (int i = 0; i < MSG_SLOTS && (f->msg_ops >> 4 * i & 0xF) != 0; i++) {
         const struct msg_slot *slot = i == 0 ? &f->msg0 : &f->msg1;
-        struct roce_message_counters *m = &out->messages[f->msg_op[i]];
+        struct roce_message_counters *m = &out->messages[(f->msg_ops >> 4 * i & 0xF) - 1];
         m->started = slot->started;
         m->completed = slot->completed;
         m->bytes = slot->bytes;
@@ -216,7 +216,7 @@ static const struct hist_head *latency_of(const struct roce_flow_table *t, uint3
     if (f->hist == NIL)
         return NULL;
     const struct hist_pair *pair = pool_at(&t->hist_pool, f->hist);
-    return which == ROCE_LATENCY_ACK ? &pair->ack : &pair->message;
+    return which == ROCE_LATENCY_ACK && pair->split ? &pair->ack : &pair->message;
 }
 
 bool roce_flow_latency(const struct roce_flow_table *table, uint32_t id, enum roce_latency which,
@@ -271,7 +271,7 @@ bool roce_connection_next(const struct roce_flow_table *table, uint32_t after,
             .service = f->service,
             .qp = {peer->dqpn, f->dqpn},
             .pairing = pairing_of(f),
-            .evidence = f->evidence,
+            .evidence = (uint32_t)f->evidence + peer->evidence,
             .conflicts = f->conflicts,
             .path_mtu = mtu_of(f) != 0 ? mtu_of(f) : mtu_of(peer),
             .cm = f->flags & F_PAIR_CM ? f->cm : NIL,

@@ -3,8 +3,9 @@
  * (IBTA 9.7.5.1). */
 #include "internal.h"
 
-#define SKIPPED_MAX 16 /* unanswered READs and atomics kept after a response passed them */
-#define BREAK_AFTER 4  /* contradictions that a pair survives at least */
+#define SKIPPED_MAX 16      /* unanswered READs and atomics kept after a response passed them */
+#define GHOST_MAX   0x10000 /* PSNs ahead that the capture may have missed */
+#define BREAK_AFTER 4       /* contradictions that a pair survives at least */
 
 /* ---- responses kept while the peer is undecided ---- */
 
@@ -44,10 +45,10 @@ static void obs_keep(struct roce_flow_table *t, struct flow *f, const struct obs
 {
     struct obs_block *b = f->obs_tail != NIL ? pool_at(&t->node_pool, f->obs_tail) : NULL;
     if (b == NULL || b->n == 2) {
-        if (f->obs_n >= OBS_MAX) {
+        if (f->obs_n >= OBS_MAX || (f->obs_n >= 4 && nodes_short(t))) {
             const uint32_t oldest = f->obs_head;
             const struct obs_block *head = pool_at(&t->node_pool, oldest);
-            f->obs_n = (uint16_t)(f->obs_n - head->n);
+            f->obs_n = (uint8_t)(f->obs_n - head->n);
             f->obs_head = head->next;
             if (f->obs_head == NIL)
                 f->obs_tail = NIL;
@@ -73,10 +74,8 @@ static void obs_keep(struct roce_flow_table *t, struct flow *f, const struct obs
 
 /* ---- what a response does to the flow it answers ---- */
 
-static void agree(struct flow *from, struct flow *f)
+static void agree(struct flow *f)
 {
-    if (from->evidence < UINT16_MAX)
-        from->evidence++;
     if (f->evidence < UINT16_MAX)
         f->evidence++;
 }
@@ -96,10 +95,9 @@ static void ask_skipped(struct roce_flow_table *t, struct flow *f, uint32_t psn,
 static void completes(struct roce_flow_table *t, uint32_t id, struct node *node,
                       const struct obs *o, struct roce_verdict *v)
 {
-    struct flow *f = flow_at(t, id);
-    if ((node->flags & NODE_ACK) && node->kind != NODE_READ)
-        latency_add(t, f, true, o->ts > node->ts ? o->ts - node->ts : 0);
-    if (node->kind != NODE_ACKREQ)
+    if (node->kind == NODE_ACKREQ)
+        latency_add(t, flow_at(t, id), LATENCY_ACK, o->ts > node->ts ? o->ts - node->ts : 0);
+    else
         message_complete(t, id, node, o->ts, o->frame, v);
 }
 
@@ -329,32 +327,36 @@ static void refused(struct roce_flow_table *t, uint32_t from, uint8_t kind, uint
         hole_at(t, hole)->naked = true;
 }
 
-/* Returns true when the pair (|from|, its peer) has been dissolved. */
-static bool contradiction(struct roce_flow_table *t, uint32_t from, uint32_t psn,
-                          const struct obs *o, struct roce_verdict *v)
+/* A response to a PSN that was not captured: the capture missed the request, or the pair is wrong.
+ * The next request tells (see response_contradicted). */
+static void ghost(struct roce_flow_table *t, uint32_t from, uint32_t psn, const struct obs *o,
+                  struct roce_verdict *v)
 {
-    struct flow *g = flow_at(t, from);
     if (v != NULL)
         v->flags |= ROCE_V_ACK_GHOST;
-    if (event_wanted(t, ROCE_EVENT_GHOST_ACK)) {
-        struct roce_event e = event_make(t, ROCE_EVENT_GHOST_ACK, from);
-        e.ts = o->ts;
-        e.frame = o->frame;
-        e.psn = psn;
-        event_emit(t, &e);
-    }
-    if (g->flags & F_PAIR_CM)
-        return false;
-    struct flow *f = flow_at(t, g->peer);
-    if (g->conflicts < UINT16_MAX)
-        g->conflicts++;
+    if (!event_wanted(t, ROCE_EVENT_GHOST_ACK))
+        return;
+    struct roce_event e = event_make(t, ROCE_EVENT_GHOST_ACK, from);
+    e.ts = o->ts;
+    e.frame = o->frame;
+    e.psn = psn;
+    event_emit(t, &e);
+}
+
+/* The flow sends for the first time what was acknowledged before: not by its peer. */
+void response_contradicted(struct roce_flow_table *t, uint32_t id)
+{
+    struct flow *f = flow_at(t, id);
+    struct flow *g = flow_at(t, f->peer);
+    if (f->flags & F_PAIR_CM)
+        return;
     if (f->conflicts < UINT16_MAX)
         f->conflicts++;
+    if (g->conflicts < UINT16_MAX)
+        g->conflicts++;
     t->conflicts++;
-    if (g->conflicts < BREAK_AFTER || g->conflicts < g->evidence / 4)
-        return false;
-    pair_break(t, from, true);
-    return true;
+    if (f->conflicts >= BREAK_AFTER && f->conflicts >= (f->evidence + g->evidence) / 4)
+        pair_break(t, id, true);
 }
 
 void response_apply(struct roce_flow_table *t, uint32_t from, const struct obs *o,
@@ -366,19 +368,19 @@ void response_apply(struct roce_flow_table *t, uint32_t from, const struct obs *
     const uint8_t kind = (uint8_t)(o->psn >> 24 & 0x3F);
     const uint32_t psn = o->psn & ROCE_PSN_MASK;
     const bool named = kind != OBS_NAK && kind != OBS_RNR && kind != OBS_FATAL;
-    if (!(f->flags & F_PSN) ||
-        (roce_psn_diff(psn, f->next_psn) >= 0 &&
-         !((f->flags & F_SLACK) && kind >= OBS_READ_FIRST && kind <= OBS_READ_LAST))) {
-        if ((f->flags & F_PSN) && contradiction(t, from, psn, o, v))
-            return;
-        if (!(f->flags & F_PSN))
+    if (!(f->flags & F_PSN))
+        return;
+    const int32_t ahead = roce_psn_diff(psn, f->next_psn);
+    if (ahead >= 0 && !((f->flags & F_SLACK) && kind >= OBS_READ_FIRST && kind <= OBS_READ_LAST)) {
+        ghost(t, from, psn, o, v);
+        if (ahead > GHOST_MAX)
             return;
     }
     if (named && kind != OBS_READ_MIDDLE && kind != OBS_READ_LAST) {
         uint32_t prev;
         const uint32_t i = entry_of(t, f, psn, &prev);
         if (i != NIL) {
-            agree(g, f);
+            agree(f);
             answers(node_at(t, i), o, v);
         }
     }
@@ -516,7 +518,7 @@ static void count_aeth(struct ctx *c)
     }
 }
 
-void response_frame(struct ctx *c)
+void response_frame(struct ctx *c, bool trusted)
 {
     const struct roce_packet *pkt = c->pkt;
     struct roce_flow_table *t = c->t;
@@ -529,7 +531,7 @@ void response_frame(struct ctx *c)
             track_set_mtu(t, c->f, pkt->payload_len, true);
     }
     struct obs o;
-    if (!observe(c, &o))
+    if (!trusted || !observe(c, &o))
         return;
     if (c->f->peer != NIL) {
         response_apply(t, c->id, &o, c->v);

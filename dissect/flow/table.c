@@ -8,7 +8,6 @@
 
 #define INDEX_START     256   /* slots in use at first */
 #define LRU_EXACT       65536 /* tables up to this size keep the order of use from the first frame */
-#define NODES_BASE      32768
 #define PORT_BITMAPS    256
 #define PORT_BITMAP_LEN (65536 / 8)
 
@@ -27,10 +26,14 @@ static uint64_t load64(const uint8_t *p)
 
 static uint64_t path_hash(const struct roce_flow_table *t, const struct path *p)
 {
-    uint64_t h = mix(t->seed, load64(p->src + 8));
-    h = mix(h, load64(p->dst + 8));
-    h = mix(h, load64(p->src) ^ load64(p->dst) << 1 ^ load64(p->dst) >> 63);
-    h = mix(h, (uint64_t)p->tunnel_key << 1 | p->encapsulated);
+    /* Products side by side, not one after the other: this is on every packet's path. */
+    const uint64_t a = (load64(p->src + 8) ^ t->seed) * UINT64_C(0x9E3779B97F4A7C15);
+    const uint64_t b = (load64(p->dst + 8) + t->seed) * UINT64_C(0xC2B2AE3D27D4EB4F);
+    const uint64_t c = (load64(p->src) + t->seed) * UINT64_C(0x165667B19E3779F9);
+    const uint64_t d = (load64(p->dst) ^ t->seed) * UINT64_C(0x27D4EB2F165667C5);
+    const uint64_t e = ((uint64_t)p->tunnel_key << 1 | p->encapsulated) + t->seed;
+    uint64_t h = a ^ (b << 29 | b >> 35) ^ (c << 41 | c >> 23) ^ (d << 13 | d >> 51) ^ e;
+    h = mix(h, h >> 32);
     return h ^ h >> 32;
 }
 
@@ -327,54 +330,129 @@ static uint32_t flow_create(struct roce_flow_table *t, uint32_t path, uint32_t d
     return id;
 }
 
-uint32_t table_get(struct roce_flow_table *t, const struct roce_packet *pkt, bool *created)
+/* Whether |pkt| is on path |p|; only for packets without encapsulation. */
+static bool is_on_path(const struct path *p, const struct roce_packet *pkt)
+{
+    return load64(p->src + 8) == load64(pkt->ip.src + 8) &&
+           load64(p->dst + 8) == load64(pkt->ip.dst + 8) && load64(p->src) == load64(pkt->ip.src) &&
+           load64(p->dst) == load64(pkt->ip.dst) && !p->encapsulated;
+}
+
+/* The path of |pkt|, most often without hashing all of its addresses. */
+static uint32_t find_path(struct roce_flow_table *t, const struct roce_packet *pkt)
+{
+    uint32_t src, dst;
+    memcpy(&src, pkt->ip.src + 12, sizeof src);
+    memcpy(&dst, pkt->ip.dst + 12, sizeof dst);
+    uint32_t *memo = &t->path_memo[(src * UINT32_C(0x9E3779B1) ^ dst * UINT32_C(0x85EBCA77)) >> 24];
+    if (pkt->n_tunnel == 0 && *memo < t->path_pool.fresh && path_at(t, *memo)->flows > 0 &&
+        is_on_path(path_at(t, *memo), pkt))
+        return *memo;
+    struct path key;
+    uint64_t hash;
+    table_path_key(pkt, &key);
+    const uint32_t id = table_find_path(t, &key, &hash);
+    if (id != NIL)
+        *memo = id;
+    return id;
+}
+
+static bool is_flow_of(const struct roce_flow_table *t, uint32_t id, const struct roce_packet *pkt)
+{
+    return (t->flows[id].flags & F_LIVE) && t->flows[id].dqpn == pkt->bth.dqpn &&
+           pkt->n_tunnel == 0 && is_on_path(path_at(t, t->flows[id].path), pkt);
+}
+
+static uint32_t create(struct roce_flow_table *t, const struct roce_packet *pkt)
 {
     struct path key;
     table_path_key(pkt, &key);
+    if (t->flow_pool.used == t->capacity)
+        flow_evict(t, t->lru_head);
     uint64_t hash;
     uint32_t path = table_find_path(t, &key, &hash);
-    uint32_t id = path == NIL ? NIL : table_find(t, path, pkt->bth.dqpn);
+    if (path == NIL)
+        path = path_create(t, pkt, &key, hash);
+    const uint32_t id = flow_create(t, path, pkt->bth.dqpn);
+    if (t->lru_on)
+        lru_append(t, id);
+    else if (t->capacity <= LRU_EXACT || t->flow_pool.used > t->capacity / 2)
+        lru_start(t);
+    return id;
+}
+
+static void prefetch_line(const void *p)
+{
+#if defined(__GNUC__)
+    __builtin_prefetch(p, 1);
+#else
+    (void)p;
+#endif
+}
+
+/* What a response will touch of the flow it answers. */
+static void warm_peer(const struct roce_flow_table *t, uint32_t id)
+{
+    if (id == NIL || t->flows[id].peer == NIL)
+        return;
+    const struct flow *peer = flow_at(t, t->flows[id].peer);
+    prefetch_line(peer);
+    prefetch_line(&peer->msg_ts);
+    prefetch_line(&peer->req_ts);
+}
+
+static uint32_t take_hint(struct roce_flow_table *t)
+{
+    if (t->hint_n == 0)
+        return NIL;
+    const uint32_t id = t->hint[t->hint_first % HINTS];
+    t->hint_first++;
+    t->hint_n--;
+    if (t->hint_warm > 0)
+        t->hint_warm--;
+    if (t->hint_warm < t->hint_n) {
+        warm_peer(t, t->hint[(t->hint_first + t->hint_warm) % HINTS]);
+        t->hint_warm++;
+    }
+    return id;
+}
+
+uint32_t table_get(struct roce_flow_table *t, const struct roce_packet *pkt, bool *created)
+{
+    uint32_t id = take_hint(t);
+    if (id == NIL || !is_flow_of(t, id, pkt)) {
+        const uint32_t path = find_path(t, pkt);
+        id = path == NIL ? NIL : table_find(t, path, pkt->bth.dqpn);
+    }
     *created = id == NIL;
-    if (id == NIL) {
-        if (t->flow_pool.used == t->capacity) {
-            flow_evict(t, t->lru_head);
-            path = table_find_path(t, &key, &hash); /* the eviction may have taken it along */
-        }
-        if (path == NIL)
-            path = path_create(t, pkt, &key, hash);
-        id = flow_create(t, path, pkt->bth.dqpn);
-        if (t->lru_on)
-            lru_append(t, id);
-        else if (t->capacity <= LRU_EXACT || t->flow_pool.used > t->capacity / 2)
-            lru_start(t);
-    } else if (t->lru_on && t->lru_tail != id) {
+    if (id == NIL)
+        return create(t, pkt);
+    if (t->lru_on && t->lru_tail != id) {
         lru_remove(t, id);
         lru_append(t, id);
     }
     return id;
 }
 
-void roce_flow_prefetch(const struct roce_flow_table *table, const struct roce_packet *pkt)
+void roce_flow_prefetch(struct roce_flow_table *table, const struct roce_packet *pkt)
 {
     if ((pkt->has & (ROCE_HAS_BTH | ROCE_HAS_IP)) != (ROCE_HAS_BTH | ROCE_HAS_IP))
         return;
-    struct path key;
-    table_path_key(pkt, &key);
-    uint64_t hash;
-    const uint32_t path = table_find_path(table, &key, &hash);
-    if (path == NIL)
+    if (table->hint_n == HINTS)
         return;
-    const uint64_t h = flow_hash(table, path, pkt->bth.dqpn);
-    const uint64_t slot = table->flow_index[(uint32_t)h & table->flow_mask];
-    if (slot == 0)
-        return;
-    const struct flow *f = flow_at(table, (uint32_t)slot - 1);
-#if defined(__GNUC__)
-    for (size_t i = 0; i < sizeof *f; i += 64)
-        __builtin_prefetch((const char *)f + i, 1);
-#else
-    (void)f;
-#endif
+    const uint32_t path = find_path(table, pkt);
+    const uint32_t id = path == NIL ? NIL : table_find(table, path, pkt->bth.dqpn);
+    table->hint[(table->hint_first + table->hint_n++) % HINTS] = id;
+    if (id != NIL) {
+        const struct flow *f = flow_at(table, id);
+        for (size_t i = 64; i < 320; i += 64)
+            prefetch_line((const char *)f + i);
+    }
+    /* A few packets later the flow itself has arrived, and names its peer. */
+    if (table->hint_n - table->hint_warm > 4) {
+        warm_peer(table, table->hint[(table->hint_first + table->hint_warm) % HINTS]);
+        table->hint_warm++;
+    }
 }
 
 uint32_t roce_flow_find(const struct roce_flow_table *table, const uint8_t src[16],

@@ -308,6 +308,8 @@ void track_request(struct ctx *c)
             episode_request_ahead(c);
         if (d > 0)
             open_gap(c, (uint32_t)d);
+        if (f->peer != NIL && (f->flags & F_UNA) && roce_psn_diff(f->una, psn) > 0)
+            response_contradicted(t, c->id);
         advance(c, n, max);
         message_request(c, n, true);
     } else {

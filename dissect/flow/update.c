@@ -78,7 +78,9 @@ static void describe_flow(struct ctx *c)
     }
 }
 
-static void track(struct ctx *c)
+/* |trusted|: the ICRC is not known to be wrong. A receiver drops such a frame, so that what it says
+ * changes nothing; the PSN track counts it, as it counts all that was captured. */
+static void track(struct ctx *c, bool trusted)
 {
     const struct roce_packet *pkt = c->pkt;
     switch ((enum roce_service)pkt->service) {
@@ -112,7 +114,7 @@ static void track(struct ctx *c)
     case ROCE_OP_READ_RESPONSE:
     case ROCE_OP_ACK:
     case ROCE_OP_ATOMIC_ACK:
-        response_frame(c);
+        response_frame(c, trusted);
         return;
     case ROCE_OP_RESYNC:
     case ROCE_OP_CNP:
@@ -172,7 +174,7 @@ bool roce_flow_update(struct roce_flow_table *table, const struct roce_frame *fr
     describe_frame(&c);
     if (created)
         conn_new_flow(table, id);
-    track(&c);
+    track(&c, icrc == NULL || icrc->status != ROCE_ICRC_BAD);
     describe_pair(table, f, id, verdict);
     return true;
 }

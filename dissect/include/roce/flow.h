@@ -42,7 +42,7 @@ bool roce_flow_update(struct roce_flow_table *table, const struct roce_frame *fr
 
 /* roce_flow_prefetch asks the processor to fetch what roce_flow_update will touch for |pkt|; for
  * callers that decode a batch before they update. */
-void roce_flow_prefetch(const struct roce_flow_table *table, const struct roce_packet *pkt);
+void roce_flow_prefetch(struct roce_flow_table *table, const struct roce_packet *pkt);
 
 /* roce_flow_finish judges what is still open (holes, episodes, undecided pairs) at the end of the
  * capture. Further updates are allowed; it may be called again. */
