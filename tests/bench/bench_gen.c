@@ -13,6 +13,8 @@
 
 #define FRAME_MAX      8192
 #define PAIRS_PER_HOST 1024
+#define ROUND_TRIP     13 /* frames between a request and its ACK */
+#define FRAME_NS       700
 
 struct pair {
     uint32_t psn, msn;
@@ -74,49 +76,94 @@ static uint32_t build(uint8_t *out, uint32_t index, bool reverse, const struct r
     return (uint32_t)(p - out);
 }
 
-static int generate(struct roce_writer *w, uint64_t frames, uint32_t n_pairs, uint32_t min,
-                    uint32_t max)
+/* Picks a QP that waits for nothing; there are always some, since few are in flight. */
+static uint32_t idle_pair(const struct pair *pairs, uint32_t n_pairs, uint64_t *seed)
 {
-    struct pair *pairs = calloc(n_pairs, sizeof(*pairs));
+    uint32_t i = (uint32_t)((next_random(seed) >> 16) % n_pairs);
+    while (pairs[i].unanswered)
+        i = (i + 1) % n_pairs;
+    return i;
+}
+
+static uint32_t request(uint8_t *buf, uint32_t i, struct pair *pair, uint64_t r, uint32_t min,
+                        uint32_t max)
+{
+    const uint32_t payload = min + (uint32_t)(r >> 40) % (max - min + 1);
+    const struct roce_bth bth = {
+        .opcode = r & 0x100 ? ROCE_OPCODE_RC_SEND_ONLY : ROCE_OPCODE_RC_WRITE_ONLY,
+        .migreq = true,
+        .pad = (4 - payload % 4) % 4,
+        .pkey = ROCE_PKEY_DEFAULT,
+        .dqpn = 0x20 + i,
+        .ackreq = true,
+        .psn = pair->psn,
+    };
+    pair->unanswered = true;
+    return build(buf, i, false, &bth, 0, payload, r);
+}
+
+static uint32_t acknowledge(uint8_t *buf, uint32_t i, struct pair *pair, uint64_t r)
+{
+    const struct roce_bth bth = {.opcode = ROCE_OPCODE_RC_ACKNOWLEDGE,
+                                 .migreq = true,
+                                 .pkey = ROCE_PKEY_DEFAULT,
+                                 .dqpn = 0x10000 + i,
+                                 .psn = pair->psn};
+    pair->unanswered = false;
+    pair->psn = roce_psn_add(pair->psn, 1);
+    pair->msn++;
+    return build(buf, i, true, &bth, pair->msn, 0, r);
+}
+
+static int generate(struct roce_writer *w, uint64_t frames, struct pair *pairs, uint32_t n_pairs,
+                    uint32_t min, uint32_t max)
+{
     uint64_t seed = UINT64_C(88172645463325252);
     uint8_t buf[FRAME_MAX];
-    int err = pairs == NULL ? ROCE_ERR_NOMEM : 0;
+    uint32_t waiting[ROUND_TRIP]; /* pair + 1 whose ACK is due when this place comes round again */
+    int err = 0;
+    memset(waiting, 0, sizeof(waiting));
     for (uint64_t n = 0; n < frames && err == 0; n++) {
         const uint64_t r = next_random(&seed);
-        const uint32_t i = (uint32_t)((r >> 16) % n_pairs);
-        struct pair *pair = &pairs[i];
-        const bool ack = pair->unanswered;
-        const uint32_t payload = ack ? 0 : min + (uint32_t)(r >> 40) % (max - min + 1);
-        struct roce_bth bth = {
-            .migreq = true, .pkey = ROCE_PKEY_DEFAULT, .dqpn = (ack ? 0x10000 : 0x20) + i};
-        if (ack) {
-            pair->msn++;
-            bth.opcode = ROCE_OPCODE_RC_ACKNOWLEDGE;
-            bth.psn = roce_psn_add(pair->psn, -1);
+        uint32_t *place = &waiting[n % ROUND_TRIP];
+        uint32_t len;
+        if (*place != 0) {
+            len = acknowledge(buf, *place - 1, &pairs[*place - 1], r);
+            *place = 0;
         } else {
-            bth.opcode = r & 0x100 ? ROCE_OPCODE_RC_SEND_ONLY : ROCE_OPCODE_RC_WRITE_ONLY;
-            bth.psn = pair->psn;
-            bth.ackreq = true;
-            bth.pad = (4 - payload % 4) % 4;
-            pair->psn = roce_psn_add(pair->psn, 1);
+            const uint32_t i = idle_pair(pairs, n_pairs, &seed);
+            len = request(buf, i, &pairs[i], r, min, max);
+            *place = i + 1;
         }
-        pair->unanswered = !ack;
-        const uint32_t len = build(buf, i, ack, &bth, pair->msn, payload, r);
         const struct roce_frame frame = {.data = buf,
                                          .caplen = len,
                                          .origlen = len,
-                                         .ts = UINT64_C(1700000000000000000) + n * 700,
+                                         .ts =
+                                             UINT64_C(1700000000000000000) + n * FRAME_NS + r % 300,
                                          .linktype = ROCE_LINK_ETHERNET};
         err = roce_writer_write(w, &frame);
     }
+    return err;
+}
+
+static int make(struct roce_writer *w, uint64_t frames, uint32_t n_pairs, uint32_t min,
+                uint32_t max, bool zero)
+{
+    struct pair *pairs = calloc(n_pairs, sizeof(*pairs));
+    uint64_t seed = 12345;
+    if (pairs == NULL)
+        return ROCE_ERR_NOMEM;
+    for (uint32_t i = 0; i < n_pairs && !zero; i++)
+        pairs[i].psn = (uint32_t)(next_random(&seed) >> 30) & ROCE_PSN_MASK;
+    const int err = generate(w, frames, pairs, n_pairs, min, max);
     free(pairs);
     return err;
 }
 
 int main(int argc, char **argv)
 {
-    if (argc != 6) {
-        fprintf(stderr, "usage: bench_gen FILE FRAMES PAIRS MIN_PAYLOAD MAX_PAYLOAD\n");
+    if (argc < 6) {
+        fprintf(stderr, "usage: bench_gen FILE FRAMES PAIRS MIN_PAYLOAD MAX_PAYLOAD [zero]\n");
         return 2;
     }
     char text[ROCE_ERRTEXT_LEN];
@@ -127,8 +174,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_gen: %s: %s\n", argv[1], text);
         return 1;
     }
-    err = generate(w, strtoull(argv[2], NULL, 10), (uint32_t)strtoul(argv[3], NULL, 10),
-                   (uint32_t)strtoul(argv[4], NULL, 10), (uint32_t)strtoul(argv[5], NULL, 10));
+    err =
+        make(w, strtoull(argv[2], NULL, 10), (uint32_t)strtoul(argv[3], NULL, 10),
+             (uint32_t)strtoul(argv[4], NULL, 10), (uint32_t)strtoul(argv[5], NULL, 10), argc > 6);
     const int closed = roce_writer_close(w);
     return err == 0 && closed == 0 ? 0 : 1;
 }
