@@ -371,6 +371,21 @@ class Streams(unittest.TestCase):
         self.assertEqual((done.returncode, error), (0, b""))
         self.assertGreater(len(json.loads(text + rest)["packets"]), 4)
 
+    def test_follow_waits_for_a_growing_file(self):
+        path = WORK / "growing.pcap"
+        frames = out("--fields=frame", "-r", "-", stdin=self.data).split()
+        cut = len(self.data) // 2
+        path.write_bytes(self.data[:cut])
+        done = subprocess.Popen([PROGRAM, "-f", "--fields=frame", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        seen = [done.stdout.readline().decode().strip()]
+        with open(path, "ab") as f:
+            f.write(self.data[cut:])
+        while len(seen) < len(frames):
+            seen.append(done.stdout.readline().decode().strip())
+        done.send_signal(signal.SIGINT)
+        rest, error = done.communicate(timeout=60)
+        self.assertEqual((seen, rest, error, done.returncode), (frames, b"", b"", 0))
+
     def test_user_signal_tells_where_it_is(self):
         done = subprocess.Popen([PROGRAM, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         done.stdin.write(self.data)

@@ -21,7 +21,7 @@ enum dump_mode {
 struct dump_opts {
     struct common_opts common;
     const char *filter, *check_filter, *fields;
-    bool list_fields, all, details, hex, csv, analysis;
+    bool list_fields, all, details, hex, csv, analysis, follow;
     unsigned times; /* how many t */
     int precision;  /* enum precision */
 

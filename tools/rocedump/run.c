@@ -56,7 +56,9 @@ static bool same_file(const char *a, const char *b)
 
 static int open_input(struct run *run)
 {
-    run->reader = input_open("rocedump", run->opts->file, NULL);
+    /* A look ahead ends where the file ends now. */
+    const struct roce_reader_opts opts = {.follow = run->opts->follow && !run->learning};
+    run->reader = input_open("rocedump", run->opts->file, &opts);
     if (run->reader == NULL)
         return -1;
     signals_reader(run->reader);
@@ -224,7 +226,7 @@ static void between_batches(struct run *run, bool drained)
     roce_reader_progress(run->reader, &consumed, &size);
     progress_update(&run->progress, consumed, size);
     /* A reader that had no full batch is waiting for its source: somebody may be waiting for us. */
-    if (run->live_output || (drained && size == 0)) {
+    if (run->live_output || (drained && (size == 0 || run->opts->follow))) {
         out_flush(&run->out);
         if (run->writer != NULL)
             (void)roce_writer_flush(run->writer);
@@ -237,9 +239,9 @@ static int look_ahead(struct run *run)
     struct roce_frame frames[BATCH];
     if (analysis_ahead_begin(&run->analysis) != 0)
         return -1;
+    run->learning = true;
     if (open_input(run) != 0)
         return -1;
-    run->learning = true;
     for (int n = roce_reader_next(run->reader, frames, BATCH); n > 0 && !finished(run);
          n = roce_reader_next(run->reader, frames, BATCH))
         for (int i = 0; i < n && !finished(run); i++)
