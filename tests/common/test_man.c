@@ -25,6 +25,16 @@ static const struct name rocedump[] = {
 #undef COMMON
 };
 
+static const struct name rocestat[] = {
+#define WITHOUT_WRITE
+#define OPTION(letter, name, arg, kind, member, help) {letter, name},
+#define COMMON(letter, name, arg, kind, member, help) {letter, name},
+#include "common/common.def"
+#include "rocestat/options.def"
+#undef OPTION
+#undef COMMON
+};
+
 static char *read_page(const char *path)
 {
     FILE *f = fopen(path, "rb");
@@ -49,23 +59,51 @@ static int documents(const char *page, const char *flag)
     return 0;
 }
 
-static void test_man_rocedump_names_every_option(void **state)
+static void assert_names(const char *name, const struct name *options, size_t count)
 {
-    char *page = read_page(SOURCE_DIR "/man/rocedump.1");
-    char flag[64];
-    (void)state;
-    for (size_t i = 0; i < sizeof(rocedump) / sizeof(rocedump[0]); i++) {
-        if (rocedump[i].letter != 0) {
-            snprintf(flag, sizeof(flag), "Fl %c", rocedump[i].letter);
+    char path[256], flag[64];
+    snprintf(path, sizeof(path), SOURCE_DIR "/man/%s.1", name);
+    char *page = read_page(path);
+    for (size_t i = 0; i < count; i++) {
+        if (options[i].letter != 0) {
+            snprintf(flag, sizeof(flag), "Fl %c", options[i].letter);
             if (!documents(page, flag))
-                fail_msg("man/rocedump.1 lacks -%c", rocedump[i].letter);
+                fail_msg("man/%s.1 lacks -%c", name, options[i].letter);
         }
-        if (rocedump[i].name != NULL) {
-            snprintf(flag, sizeof(flag), "Fl -%s", rocedump[i].name);
+        if (options[i].name != NULL) {
+            snprintf(flag, sizeof(flag), "Fl -%s", options[i].name);
             if (!documents(page, flag))
-                fail_msg("man/rocedump.1 lacks --%s", rocedump[i].name);
+                fail_msg("man/%s.1 lacks --%s", name, options[i].name);
         }
     }
+    free(page);
+}
+
+static void test_man_rocedump_names_every_option(void **state)
+{
+    (void)state;
+    assert_names("rocedump", rocedump, sizeof(rocedump) / sizeof(rocedump[0]));
+}
+
+static void test_man_rocestat_names_every_option(void **state)
+{
+    (void)state;
+    assert_names("rocestat", rocestat, sizeof(rocestat) / sizeof(rocestat[0]));
+}
+
+/* --fail-on takes the kinds of findings: the page names them all. */
+static void test_man_rocestat_names_every_finding(void **state)
+{
+    static const char *const kinds[] = {
+#define FINDING(id, name, severity, values, text, hint) name,
+#include <roce/findings.def>
+#undef FINDING
+    };
+    char *page = read_page(SOURCE_DIR "/man/rocestat.1");
+    (void)state;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strstr(page, kinds[i]) == NULL)
+            fail_msg("man/rocestat.1 lacks %s", kinds[i]);
     free(page);
 }
 
@@ -73,6 +111,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_man_rocedump_names_every_option),
+        cmocka_unit_test(test_man_rocestat_names_every_option),
+        cmocka_unit_test(test_man_rocestat_names_every_finding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

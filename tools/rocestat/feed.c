@@ -235,6 +235,20 @@ struct feed_batch *feed_next(struct feed *feed)
     return batch;
 }
 
+static bool filter_suits(const struct roce_filter *filter, const struct stat_opts *opts)
+{
+    if (roce_filter_needs_flow(filter)) {
+        msg_print("-Y asks for what the report is to find out; use fields of the packet alone, or"
+                  " rocedump");
+        return false;
+    }
+    if (opts->common.no_icrc && roce_filter_needs_icrc(filter)) {
+        msg_print("-Y asks for the ICRC that --no-icrc leaves unchecked; leave one out");
+        return false;
+    }
+    return true;
+}
+
 static int prepare_decoders(struct feed *feed)
 {
     const struct stat_opts *opts = feed->opts;
@@ -252,7 +266,7 @@ static int prepare_decoders(struct feed *feed)
         if (opts->filter == NULL)
             continue;
         decoder->selection.filter = selection_filter("-Y", opts->filter);
-        if (decoder->selection.filter == NULL)
+        if (decoder->selection.filter == NULL || !filter_suits(decoder->selection.filter, opts))
             return EXIT_USAGE;
     }
     return EXIT_DONE;

@@ -158,7 +158,7 @@ static void evidence(struct emit *emit, const struct roce_finding *f)
             break;
         }
     }
-    emit_str(emit, "reason", f->word);
+    emit_str(emit, "word", f->word);
     emit_close(emit, "evidence");
 }
 

@@ -225,9 +225,9 @@ static void report_summary(const struct run *run)
     if (run->opts->common.verbose == 0)
         return;
     roce_flow_stats(run->flows, &s);
-    msg_print("%" PRIu64 " packets read, %" PRIu64 " counted; %u flows, %u connections, %" PRIu64
-              " evicted; %" PRIu64 " bytes of state, at most %" PRIu64 " a flow; %" PRIu64
-              " dropped by the capturer",
+    msg_print("%" PRIu64 " packets read, %" PRIu64
+              " counted; flows %u, connections %u, evicted %" PRIu64 "; %" PRIu64
+              " bytes of state, at most %" PRIu64 " a flow; %" PRIu64 " dropped by the capturer",
               run->read, run->counted, s.flows, s.connections, s.evicted, s.memory,
               s.memory_per_flow_max, run->dropped);
 }
@@ -256,8 +256,8 @@ static void go(struct run *run)
     report_summary(run);
     if (run->report.capture.cut_short)
         msg_file(input_name(opts->file),
-                 "%s; the report holds the %" PRIu64 " packets before; fetch the file again",
-                 feed_text(run->feed), run->read);
+                 "%s; packets read before: %" PRIu64 "; fetch the file again", feed_text(run->feed),
+                 run->read);
     if (run->status == EXIT_DONE && fails(run))
         run->status = EXIT_FOUND;
 }

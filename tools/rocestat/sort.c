@@ -64,17 +64,11 @@ static void add(struct flow_sums *sums, const struct flow_view *view)
     sums->flows++;
     for (int i = 0; i < ROCE_LOST_COUNT; i++)
         sums->loss[i] += c->loss[i];
-    sums->lossy +=
-        c->loss[ROCE_LOST_UPSTREAM] + c->loss[ROCE_LOST_DOWNSTREAM] + c->loss[ROCE_LOST_UNKNOWN] >
-        0;
+    sums->refused += c->loss_refused;
+    sums->lossy += flow_view_lost(view) > 0;
     sums->naks += flow_view_naks(view);
     sums->rnr_naks += c->rnr_naks;
     sums->retransmitted += c->retransmitted;
-    uint64_t completed = 0;
-    for (int i = 0; i < ROCE_MESSAGE_OPS && c->has_completed; i++)
-        completed += c->messages[i].completed;
-    sums->completed += completed;
-    sums->latency_flows += completed > 0;
     sums->ce += c->ce;
     sums->congested += c->ce > 0 || view->congestion.cnps > 0;
 }

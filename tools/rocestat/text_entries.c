@@ -114,10 +114,11 @@ void text_events(const struct report *report)
         char clock[TEXT_SHORT_MAX], detail[128], frame[24];
         describe(detail, sizeof(detail), entry);
         (void)snprintf(frame, sizeof(frame), "%llu", (unsigned long long)entry->event.frame);
-        text_print(report->out, "%-15s %7s %-12s %06x ", text_clock(clock, entry->event.ts),
+        text_print(report->out, "%-15s %7s %-12s %06x", text_clock(clock, entry->event.ts),
                    entry->event.frame != 0 ? frame : "end",
                    roce_event_name((enum roce_event_kind)entry->event.kind),
                    (unsigned)entry->dest_qp);
+        out_str(report->out, detail[0] != '\0' ? " " : "");
         text_wrap(report->out, detail, 44);
     }
     text_left_out(report->out, j->events_seen, j->events, "--top");

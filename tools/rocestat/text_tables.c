@@ -81,9 +81,7 @@ void text_flows(const struct report *report)
                    text_short(t[2], view_has_track(c), c->gap_psns),
                    text_short(t[3], view_has_track(c), c->retransmitted),
                    text_short(t[4], true, flow_view_naks(&v)), text_short(t[5], true, c->rnr_naks),
-                   text_short(t[6], true,
-                              c->loss[ROCE_LOST_UPSTREAM] + c->loss[ROCE_LOST_DOWNSTREAM] +
-                                  c->loss[ROCE_LOST_UNKNOWN]));
+                   text_short(t[6], true, flow_view_lost(&v)));
     }
     text_left_out(report->out, report->sums.flows, report->shown, "--top");
 }
@@ -125,10 +123,9 @@ void text_congestion(const struct report *report, uint64_t limit)
     for (uint8_t value = 0; value < ROCE_DSCP_COUNT; value++) {
         struct roce_dscp d;
         if (roce_observer_dscp(report->obs, value, &d))
-            text_print(
-                report->out, "DSCP %u: %llu packets, %llu not ECT, %llu ECT, %llu CE, %llu CNPs\n",
-                value, (unsigned long long)d.packets, (unsigned long long)d.not_ect,
-                (unsigned long long)d.ect, (unsigned long long)d.ce, (unsigned long long)d.cnps);
+            text_print(report->out, "DSCP %2u: %llu not ECT, %llu ECT, %llu CE, %llu CNP\n", value,
+                       (unsigned long long)d.not_ect, (unsigned long long)d.ect,
+                       (unsigned long long)d.ce, (unsigned long long)d.cnps);
     }
 }
 

@@ -42,7 +42,8 @@ static const struct roce_finding *gravest(const struct report *report, int sever
 static void say_loss(struct sentence *s, const struct report *report)
 {
     const struct flow_sums *sums = &report->sums;
-    const uint64_t up = sums->loss[ROCE_LOST_UPSTREAM], down = sums->loss[ROCE_LOST_DOWNSTREAM];
+    const uint64_t up = sums->loss[ROCE_LOST_UPSTREAM],
+                   down = sums->loss[ROCE_LOST_DOWNSTREAM] - sums->refused;
     const uint64_t unknown = sums->loss[ROCE_LOST_UNKNOWN];
     char noun[64];
     say(s, "loss: %s", text_noun(noun, sizeof(noun), up + down + unknown, "frame"));
@@ -106,7 +107,7 @@ size_t report_verdict(const struct report *report, char *text, size_t size)
         report->totals.pause_packets == 0) {
         if (warning != NULL)
             (void)roce_finding_text(warning, words, sizeof(words));
-        say(&s, "no RoCE: %s", warning != NULL ? words : "nothing that this program reads");
+        say(&s, "%s", warning != NULL ? words : "no RoCE and no pause frame");
         return s.len;
     }
     if (error != NULL) {

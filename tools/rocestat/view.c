@@ -25,14 +25,19 @@ uint64_t flow_view_naks(const struct flow_view *view)
     return sum;
 }
 
+uint64_t flow_view_lost(const struct flow_view *view)
+{
+    const uint64_t *loss = view->counters.loss;
+    return loss[ROCE_LOST_UPSTREAM] + loss[ROCE_LOST_DOWNSTREAM] + loss[ROCE_LOST_UNKNOWN] -
+           view->counters.loss_refused;
+}
+
 uint64_t flow_view_trouble(const struct flow_view *view)
 {
     const struct roce_flow_counters *c = &view->counters;
     uint64_t sum =
         c->retransmitted + c->rnr_naks + c->icrc_bad + c->malformed + flow_view_naks(view);
-    for (int i = 0; i < ROCE_LOST_COUNT; i++)
-        sum += c->loss[i];
-    return sum;
+    return sum + flow_view_lost(view);
 }
 
 bool flow_view_cm(const struct roce_observer *obs, uint32_t index, struct roce_cm_info *cm)

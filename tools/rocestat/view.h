@@ -25,6 +25,9 @@ static inline bool view_has_track(const struct roce_flow_counters *counters)
 /* flow_view_trouble weighs what went wrong with the flow: what a reader wants on top. */
 uint64_t flow_view_trouble(const struct flow_view *view);
 
+/* flow_view_lost counts frames lost in the network; those that an RNR NAK refused had arrived. */
+uint64_t flow_view_lost(const struct flow_view *view);
+
 /* flow_view_naks counts NAKs of all codes, RNR left out. */
 uint64_t flow_view_naks(const struct flow_view *view);
 
