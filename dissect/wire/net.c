@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Encoders of the link, network and UDP headers, and their checksums; the decoders are link.c and
+/* Encoders of the link, network and UDP headers, and their checksums; most decoders are link.c and
  * ip.c. */
 #include <roce/net.h>
 
@@ -68,6 +68,17 @@ int roce_udp_encode(const struct roce_udp *h, uint8_t *buf, size_t len)
     writer_be(&w, h->len, 2);
     writer_be(&w, h->checksum, 2);
     return w.overrun ? ROCE_ERR_NOSPACE : ROCE_UDP_LEN;
+}
+
+int roce_udp_decode(const uint8_t *buf, size_t len, struct roce_udp *h)
+{
+    if (len < ROCE_UDP_LEN)
+        return ROCE_ERR_TRUNCATED;
+    h->sport = load_be16(buf);
+    h->dport = load_be16(buf + 2);
+    h->len = load_be16(buf + 4);
+    h->checksum = load_be16(buf + 6);
+    return ROCE_UDP_LEN;
 }
 
 int roce_lrh_encode(const struct roce_lrh *h, uint8_t *buf, size_t len)

@@ -113,6 +113,9 @@ int roce_ipv4_encode(const struct roce_ip *h, uint8_t *buf, size_t len);
  * proto 0x1B. */
 int roce_ipv6_encode(const struct roce_ip *h, uint8_t *buf, size_t len);
 int roce_udp_encode(const struct roce_udp *h, uint8_t *buf, size_t len);
+/* roce_udp_decode reads the header from |buf|. Returns ROCE_UDP_LEN, or ROCE_ERR_TRUNCATED and then
+ * |h| is untouched. */
+int roce_udp_decode(const uint8_t *buf, size_t len, struct roce_udp *h);
 int roce_lrh_encode(const struct roce_lrh *h, uint8_t *buf, size_t len);
 
 /* roce_ipv4_checksum returns the RFC 791 header checksum of |len| bytes whose checksum field is

@@ -165,6 +165,24 @@ static inline bool roce_packet_is_roce(const struct roce_packet *pkt)
     return (pkt->has & ROCE_HAS_BTH) != 0;
 }
 
+/* Fields of the transport headers by their place: layout.def. */
+enum roce_span_id {
+#define SPAN(id, offset, length) ROCE_SPAN_##id,
+#include <roce/layout.def>
+#undef SPAN
+    ROCE_SPANS
+};
+
+/* struct roce_span is a run of bytes, from the first byte of the field's header. */
+struct roce_span {
+    uint8_t off, len;
+};
+struct roce_span roce_span(enum roce_span_id id);
+
+/* roce_packet_header_off returns where in the frame the extended header |header| lies (one of the
+ * bits that |pkt->has| announces); the BTH's place is bth_off. */
+uint32_t roce_packet_header_off(const struct roce_packet *pkt, enum roce_header header);
+
 /* Static lower-case names, never NULL: "ok", "truncated", "malformed", "unknown"; "eth", "bth",
  * ...; "vxlan", ... */
 const char *roce_status_name(enum roce_status status);
