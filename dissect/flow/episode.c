@@ -8,63 +8,14 @@
 #define LATE_MAX 4000000 /* ns */
 /* Up to how long a requester takes to issue a READ or atomic again after it saw a later answer. */
 #define REISSUE_MAX 50000000 /* ns */
+/* Waits from 4.096 us * 2^LONG_BIN (1 ms) on may be timeouts. */
+#define LONG_BIN     8
+#define NEAR_MISSED  64      /* PSNs of a resend that may be lost before the first one captured */
+#define NEAR_MESSAGE 0x10000 /* PSNs that a requester may go back too far */
 
 static roce_duration since(roce_tstamp now, roce_tstamp then)
 {
     return now > then ? (roce_duration)(now - then) : 0;
-}
-
-/* ---- why ---- */
-
-struct asked {
-    enum roce_cause cause;
-    roce_tstamp ts;
-    uint64_t frame;
-};
-
-/* A NAK names the PSN to restart at; requesters that go back to the first packet of the message
- * start before it. */
-static bool obeys(uint32_t psn, uint32_t asked, const struct flow *f)
-{
-    const int32_t back = roce_psn_diff(asked, psn);
-    return back == 0 || (back > 0 && roce_psn_diff(asked, f->next_psn) < 0 && back < 0x10000);
-}
-
-/* What the responder asked for, if the step back to |psn| obeys it. An RNR NAK is often followed by
- * a sequence NAK for the packets behind the refused one: the first one is the cause. */
-static bool was_asked(struct trouble *trouble, const struct flow *f, uint32_t psn,
-                      struct asked *out)
-{
-    const bool rnr = trouble->has_rnr && obeys(psn, trouble->rnr_psn, f);
-    const bool nak = trouble->has_nak && obeys(psn, trouble->nak_psn, f);
-    if (rnr && (!nak || trouble->nak_psn == trouble->rnr_psn)) {
-        *out = (struct asked){ROCE_CAUSE_RNR, trouble->rnr_ts, trouble->rnr_frame};
-    } else if (nak) {
-        *out = (struct asked){ROCE_CAUSE_NAK, trouble->nak_ts, trouble->nak_frame};
-    } else if (trouble->has_skip && trouble->skip_psn == psn) {
-        *out = (struct asked){ROCE_CAUSE_IMPLIED_NAK, trouble->skip_ts, trouble->skip_frame};
-    } else {
-        return false;
-    }
-    trouble->has_rnr = trouble->has_rnr && !rnr;
-    trouble->has_nak = trouble->has_nak && !nak;
-    if (trouble->has_skip && trouble->skip_psn == psn)
-        trouble->has_skip = false;
-    return true;
-}
-
-/* A READ or atomic is issued again although its answer, and a later one, passed here: the requester
- * missed the first and saw the second. */
-static bool answer_lost_behind(const struct ctx *c)
-{
-    const struct flow *f = c->f;
-    const uint32_t psn = c->pkt->bth.psn;
-    if (f->peer == NIL || !(f->flags & F_UNA))
-        return false;
-    if (c->pkt->op == ROCE_OP_ATOMIC)
-        return roce_psn_diff(f->una, psn) > 1;
-    return c->pkt->op == ROCE_OP_READ && rresp_captured(c->t, flow_at(c->t, f->peer), psn) &&
-           roce_psn_diff(f->una, psn) > 1;
 }
 
 /* ---- frames that did not get here whole ---- */
@@ -90,6 +41,79 @@ static uint32_t was_missing(struct trouble *trouble, uint32_t psn)
         return n;
     }
     return 0;
+}
+
+/* ---- why ---- */
+
+struct asked {
+    enum roce_cause cause;
+    roce_tstamp ts;
+    uint64_t frame;
+};
+
+/* What the responder asked for, if the step back to |psn| obeys it to the PSN. An RNR NAK is often
+ * followed by a sequence NAK for the packets behind the refused one: the first one is the cause. */
+static bool asked_exactly(const struct trouble *trouble, uint32_t psn, struct asked *out)
+{
+    if (trouble->has_rnr && trouble->rnr_psn == psn)
+        *out = (struct asked){ROCE_CAUSE_RNR, trouble->rnr_ts, trouble->rnr_frame};
+    else if (trouble->has_nak && trouble->nak_psn == psn)
+        *out = (struct asked){ROCE_CAUSE_NAK, trouble->nak_ts, trouble->nak_frame};
+    else if (trouble->has_skip && trouble->skip_psn == psn)
+        *out = (struct asked){ROCE_CAUSE_IMPLIED_NAK, trouble->skip_ts, trouble->skip_frame};
+    else
+        return false;
+    return true;
+}
+
+static bool near(uint32_t asked, uint32_t psn, const struct flow *f)
+{
+    const int32_t back = roce_psn_diff(asked, psn);
+    return back > -NEAR_MISSED && back < NEAR_MESSAGE && roce_psn_diff(asked, f->next_psn) < 0;
+}
+
+/* The same for a step to another PSN than the one asked for: some requesters go back to the first
+ * packet of the message; and the frame with that PSN may have been lost once more on its way here.
+ */
+static bool asked_nearby(struct roce_flow_table *t, struct flow *f, uint32_t psn, struct asked *out)
+{
+    const struct trouble *trouble = trouble_peek(t, f);
+    uint32_t asked;
+    if (trouble->has_rnr && near(trouble->rnr_psn, psn, f)) {
+        *out = (struct asked){ROCE_CAUSE_RNR, trouble->rnr_ts, trouble->rnr_frame};
+        asked = trouble->rnr_psn;
+    } else if (trouble->has_nak && near(trouble->nak_psn, psn, f)) {
+        *out = (struct asked){ROCE_CAUSE_NAK, trouble->nak_ts, trouble->nak_frame};
+        asked = trouble->nak_psn;
+    } else {
+        return false;
+    }
+    const int32_t missed = roce_psn_diff(psn, asked);
+    if (missed > 0)
+        episode_missing(t, f, asked, (uint32_t)missed);
+    return true;
+}
+
+/* The step back to |psn| obeys all that was asked for at or behind it. */
+static void obeyed(struct trouble *trouble, uint32_t psn)
+{
+    trouble->has_rnr = trouble->has_rnr && roce_psn_diff(trouble->rnr_psn, psn) < -NEAR_MISSED;
+    trouble->has_nak = trouble->has_nak && roce_psn_diff(trouble->nak_psn, psn) < -NEAR_MISSED;
+    trouble->has_skip = trouble->has_skip && trouble->skip_psn != psn;
+}
+
+/* A READ or atomic is issued again although its answer, and a later one, passed here: the requester
+ * missed the first and saw the second. */
+static bool answer_lost_behind(const struct ctx *c)
+{
+    const struct flow *f = c->f;
+    const uint32_t psn = c->pkt->bth.psn;
+    if (f->peer == NIL || !(f->flags & F_UNA))
+        return false;
+    if (c->pkt->op == ROCE_OP_ATOMIC)
+        return roce_psn_diff(f->una, psn) > 1;
+    return c->pkt->op == ROCE_OP_READ && rresp_captured(c->t, flow_at(c->t, f->peer), psn) &&
+           roce_psn_diff(f->una, psn) > 1;
 }
 
 /* ---- how it ends ---- */
@@ -150,6 +174,11 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
         return;
     }
     const bool asked = ep->cause == ROCE_CAUSE_NAK || ep->cause == ROCE_CAUSE_RNR;
+    if (ep->silent && ep->unasked && !ep->acked) {
+        ep->location = ROCE_LOST_UPSTREAM;
+        loss_count(t, id, ROCE_LOST_UPSTREAM, 1, f->next_psn, false, ep->orig_frame, at_end);
+        return;
+    }
     if (!asked && paired && ep->acked) {
         /* The answer was captured and did not arrive. */
         loss_count(t, f->peer, ROCE_LOST_DOWNSTREAM, 1, ep->psn, true, ep->orig_frame, at_end);
@@ -256,6 +285,17 @@ void episode_close(struct roce_flow_table *t, uint32_t id, bool at_end)
 
 /* ---- how it begins ---- */
 
+/* Whether the requester was silent for as long as its ACK timeout, by what CM or the options tell,
+ * or by the timeouts seen on this path. */
+static bool full_timeout(const struct roce_flow_table *t, const struct flow *f, roce_duration quiet)
+{
+    const uint64_t timeout = loss_timeout(t, f);
+    if (timeout != 0)
+        return (uint64_t)quiet >= timeout - timeout / 16;
+    return path_at(t, f->path)->silent_max > 0 && silent_bin(quiet) >= LONG_BIN &&
+           silent_bin(quiet) + 1u >= path_at(t, f->path)->silent_max;
+}
+
 static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
 {
     struct roce_flow_table *t = c->t;
@@ -286,20 +326,24 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     ep->acked = (f->flags & F_UNA) && roce_psn_diff(f->una, psn) > 0;
     ep->dups = !fill;
     ep->missing = fill ? 0 : was_missing(trouble, psn);
+    const bool ran_out = full_timeout(t, f, quiet);
     if (c->copied && !fill) {
         ep->copied = true;
         ep->wait = quiet;
-    } else if (was_asked(trouble, f, psn, &asked)) {
+    } else if (!ran_out && asked_exactly(trouble, psn, &asked)) {
         ep->cause = (uint8_t)asked.cause;
         ep->ask_frame = asked.frame;
         ep->wait = since(now, asked.ts);
         if (asked.cause == ROCE_CAUSE_IMPLIED_NAK)
             ep->acked = f->peer != NIL && c->pkt->op == ROCE_OP_READ &&
                         rresp_captured(t, flow_at(t, f->peer), psn);
-    } else if (answer_lost_behind(c) &&
-               (uint64_t)quiet < (timeout != 0 ? timeout - timeout / 16 : REISSUE_MAX)) {
+    } else if (!ran_out && quiet < REISSUE_MAX && answer_lost_behind(c)) {
         ep->cause = ROCE_CAUSE_IMPLIED_NAK;
         ep->wait = quiet;
+    } else if (!ran_out && asked_nearby(t, f, psn, &asked)) {
+        ep->cause = (uint8_t)asked.cause;
+        ep->ask_frame = asked.frame;
+        ep->wait = since(now, asked.ts);
     } else {
         ep->silent = true;
         ep->wait = quiet;
@@ -308,7 +352,16 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
         ep->late = fill && (no_acks || (uint64_t)quiet < (timeout != 0 ? timeout : LATE_MAX));
         if (was->len > 0)
             ep->late_by = since(now, was->ts);
+        /* A requester whose timer runs out goes back to the oldest PSN that is not acknowledged. */
+        const int32_t missed =
+            f->peer != NIL && (f->flags & F_UNA) ? roce_psn_diff(psn, f->una) : 0;
+        if (!ep->late && missed > 0 && missed < NEAR_MISSED)
+            episode_missing(t, f, f->una, (uint32_t)missed);
     }
+    /* It waits for an answer, and yet the newest request here asks for none: what did ask was lost
+     * before it got here. */
+    ep->unasked = !(f->flags & F_ASKS);
+    obeyed(trouble, psn);
     if (!ep->late) {
         c->v->flags |= ROCE_V_EPISODE;
         c->v->wait = ep->wait;

@@ -39,6 +39,7 @@ enum flow_flag {
     F_AMBIGUOUS = 1 << 20, /* several candidates have been seen for the peer */
     F_DSCP = 1 << 22,      /* dscp is valid */
     F_PORT = 1 << 21,      /* sport is valid */
+    F_ASKS = 1 << 24,      /* the newest request frame asks for an answer */
     F_MSG_WRITE = 1 << 23, /* the open message is a WRITE */
 };
 
@@ -160,8 +161,9 @@ struct episode {
     bool answered_far; /* the answer acknowledges frames that have not been resent */
     bool silent;       /* neither NAK, RNR nor implied NAK: judged by |wait| */
     bool atomic;
-    bool dups;   /* frames captured before were resent */
-    bool copied; /* the network duplicated the frame: nobody resent it */
+    bool unasked; /* the newest request before it asked for no answer */
+    bool dups;    /* frames captured before were resent */
+    bool copied;  /* the network duplicated the frame: nobody resent it */
     uint64_t first_frame, last_frame, orig_frame, ask_frame;
     roce_tstamp ts;
     roce_duration wait, late_by;
@@ -488,6 +490,9 @@ enum roce_cause silent_cause(const struct roce_flow_table *t, const struct flow 
 /* rresp.c: READ response track */
 void rresp_frame(struct ctx *c);
 bool rresp_captured(const struct roce_flow_table *t, const struct flow *f, uint32_t psn);
+/* rresp_complete tells whether all of [from, to) was captured. */
+bool rresp_complete(const struct roce_flow_table *t, const struct flow *f, uint32_t from,
+                    uint32_t to);
 
 /* conn.c: CM */
 void conn_frame(struct ctx *c);

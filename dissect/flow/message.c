@@ -176,7 +176,9 @@ void message_complete(struct roce_flow_table *t, uint32_t id, struct node *node,
                       uint64_t frame, struct roce_verdict *v)
 {
     struct flow *f = flow_at(t, id);
-    message_count(t, f, node->op, 0, 1, 0);
+    /* A message whose beginning was not captured was not counted as started either. */
+    if (!(node->flags & NODE_NO_START))
+        message_count(t, f, node->op, 0, 1, 0);
     const roce_duration latency = (node->flags & NODE_NO_START) ? -1
                                   : ts > node->start_ts ? (roce_duration)(ts - node->start_ts)
                                                         : 0;

@@ -80,12 +80,38 @@ static void agree(struct flow *f)
         f->evidence++;
 }
 
+/* The entry that a response names: by its last PSN, or any PSN of a READ. */
+static uint32_t entry_of(const struct roce_flow_table *t, const struct flow *f, uint32_t psn,
+                         uint32_t *prev)
+{
+    *prev = NIL;
+    for (uint32_t i = f->pend_head; i != NIL; i = node_at(t, i)->next) {
+        const struct node *node = node_at(t, i);
+        if (node->kind == NODE_READ) {
+            if (roce_psn_diff(psn, node->first_psn) >= 0 &&
+                (roce_psn_diff(psn, node->last_psn) <= 0 ||
+                 (!(node->flags & NODE_COUNTED) && node->next == NIL)))
+                return i;
+        } else if (node->last_psn == psn && node->kind != NODE_OPEN) {
+            return i;
+        }
+        if (roce_psn_diff(node->first_psn, psn) > 0)
+            break;
+        *prev = i;
+    }
+    return NIL;
+}
+
 static void ask_skipped(struct roce_flow_table *t, struct flow *f, uint32_t psn,
                         const struct obs *o)
 {
     struct trouble *trouble = trouble_of(t, f);
-    if (trouble->has_skip && roce_psn_diff(psn, trouble->skip_psn) >= 0)
-        return;
+    if (trouble->has_skip && roce_psn_diff(psn, trouble->skip_psn) >= 0) {
+        uint32_t prev;
+        const uint32_t i = entry_of(t, f, trouble->skip_psn, &prev);
+        if (i != NIL && (node_at(t, i)->kind == NODE_READ || node_at(t, i)->kind == NODE_ATOMIC))
+            return; /* the earlier one is still open */
+    }
     trouble->has_skip = true;
     trouble->skip_psn = psn;
     trouble->skip_frame = o->frame;
@@ -203,28 +229,6 @@ static void acknowledge(struct roce_flow_table *t, uint32_t id, uint32_t upto, c
     }
 }
 
-/* The entry that a response names: by its last PSN, or any PSN of a READ. */
-static uint32_t entry_of(const struct roce_flow_table *t, const struct flow *f, uint32_t psn,
-                         uint32_t *prev)
-{
-    *prev = NIL;
-    for (uint32_t i = f->pend_head; i != NIL; i = node_at(t, i)->next) {
-        const struct node *node = node_at(t, i);
-        if (node->kind == NODE_READ) {
-            if (roce_psn_diff(psn, node->first_psn) >= 0 &&
-                (roce_psn_diff(psn, node->last_psn) <= 0 ||
-                 (!(node->flags & NODE_COUNTED) && node->next == NIL)))
-                return i;
-        } else if (node->last_psn == psn && node->kind != NODE_OPEN) {
-            return i;
-        }
-        if (roce_psn_diff(node->first_psn, psn) > 0)
-            break;
-        *prev = i;
-    }
-    return NIL;
-}
-
 static void answers(const struct node *node, const struct obs *o, struct roce_verdict *v)
 {
     if (v == NULL)
@@ -268,6 +272,11 @@ static bool read_response(struct roce_flow_table *t, uint32_t id, uint8_t kind, 
         return false;
     struct node *node = node_at(t, i);
     answers(node, o, v);
+    /* Middle packets are not kept while the pair is undecided: the response track remembers them.
+     */
+    if (roce_psn_diff(psn, (uint32_t)node->frame) > 0 &&
+        rresp_complete(t, flow_at(t, f->peer), (uint32_t)node->frame, psn))
+        node->frame = psn;
     const int32_t ahead = roce_psn_diff(psn, (uint32_t)node->frame);
     if (ahead > 0)
         ask_skipped(t, f, (uint32_t)node->frame, o);
@@ -287,6 +296,7 @@ static bool read_response(struct roce_flow_table *t, uint32_t id, uint8_t kind, 
         return true;
     }
     settle_earlier_reads(t, id, node, o);
+    const uint32_t first = node->first_psn;
     prev = NIL;
     for (uint32_t k = f->pend_head; k != i; k = node_at(t, k)->next)
         prev = k;
@@ -294,7 +304,8 @@ static bool read_response(struct roce_flow_table *t, uint32_t id, uint8_t kind, 
     pend_remove(t, f, prev, i);
     if (f->trouble != NIL) {
         struct trouble *trouble = trouble_peek(t, f);
-        if (trouble->has_skip && roce_psn_diff(psn, trouble->skip_psn) >= 0)
+        if (trouble->has_skip && roce_psn_diff(trouble->skip_psn, first) >= 0 &&
+            roce_psn_diff(trouble->skip_psn, psn) <= 0)
             trouble->has_skip = false;
     }
     return true;

@@ -317,6 +317,10 @@ void track_request(struct ctx *c)
     }
     c->v->psns = n;
     f->req_ts = c->frame->ts;
+    if (pkt->bth.ackreq || pkt->op >= ROCE_OP_READ)
+        f->flags |= F_ASKS;
+    else
+        f->flags &= ~(uint32_t)F_ASKS;
     if (f->peer != NIL && (f->flags & F_UNA)) {
         const int32_t open = roce_psn_diff(f->next_psn, f->una);
         c->v->in_flight = open > 0 ? (uint32_t)open : 0;

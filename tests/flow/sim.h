@@ -319,6 +319,16 @@ static inline void sim_back(struct sim *s, uint32_t pair, uint32_t index, uint8_
         e->location =
             q->resp_fate[index] == FATE_BEFORE ? ROCE_LOST_UPSTREAM : ROCE_LOST_DOWNSTREAM;
     }
+    /* A timer that runs out is not about the packet gone back to, but about the first one lost. */
+    for (uint32_t i = index; cause == ROCE_CAUSE_TIMEOUT && i < q->sent; i++) {
+        const bool lost = q->pkt[i].fate != FATE_ARRIVED;
+        const enum sim_fate fate = lost ? q->pkt[i].fate : q->resp_fate[i];
+        if (fate == FATE_ARRIVED)
+            continue;
+        e->response = !lost;
+        e->location = fate == FATE_BEFORE ? ROCE_LOST_UPSTREAM : ROCE_LOST_DOWNSTREAM;
+        break;
+    }
     if (p->op == ROCE_OP_READ && q->read_done > 0 && index == q->una) {
         p->psn = (p->psn + q->read_done) & 0xFFFFFF;
         p->npsn -= q->read_done;
@@ -350,6 +360,8 @@ static inline void sim_send(struct sim *s, uint32_t pair)
               : sim_chance(s, s->o.lost_behind) ? FATE_BEHIND
                                                 : FATE_ARRIVED;
     q->id_a++;
+    /* Nobody stops at a full window without having asked for an ACK. */
+    const bool ackreq = p->ackreq || q->next + 1 >= q->una + s->o.window;
     if (p->fate != FATE_BEFORE && !sim_chance(s, s->o.lost_capture)) {
         struct sim_frame *f = sim_capture(s, at_tap);
         f->src = q->host_a;
@@ -361,7 +373,7 @@ static inline void sim_send(struct sim *s, uint32_t pair)
         f->payload = p->payload;
         f->dma = p->dma;
         f->va = p->va;
-        f->ackreq = p->ackreq;
+        f->ackreq = ackreq;
         f->ip_id = q->id_a;
         f->pair = pair;
         f->episode = q->episode;
@@ -375,7 +387,8 @@ static inline void sim_send(struct sim *s, uint32_t pair)
                                        .pair = pair,
                                        .index = q->next,
                                        .psn = p->psn,
-                                       .npsn = p->npsn});
+                                       .npsn = p->npsn,
+                                       .opcode = ackreq});
     if (q->next == q->una || q->next + 1 > q->sent)
         sim_timer(s, pair);
     const bool last = p->ackreq;
@@ -465,7 +478,7 @@ static inline void sim_request(struct sim *s, const struct sim_event *e)
     if (d < 0) {
         if (p->op == ROCE_OP_READ || p->op == ROCE_OP_ATOMIC)
             sim_execute(s, e->pair, e->index, e->psn, e->npsn);
-        else if (p->ackreq)
+        else if (e->opcode)
             sim_respond(s, e->pair, e->index, ROCE_OPCODE_RC_ACKNOWLEDGE, (q->epsn - 1) & 0xFFFFFF,
                         0x1F, 0, s->o.jitter_ns);
         return;
@@ -483,7 +496,7 @@ static inline void sim_request(struct sim *s, const struct sim_event *e)
         q->msn = (q->msn + 1) & 0xFFFFFF;
     if (p->op == ROCE_OP_READ || p->op == ROCE_OP_ATOMIC) {
         sim_execute(s, e->pair, e->index, e->psn, e->npsn);
-    } else if (p->ackreq) {
+    } else if (e->opcode) {
         q->resp_fate[e->index] = FATE_ARRIVED;
         if (s->o.coalesce && q->ack_skip++ % 2 == 0 && e->index + 1 < q->n)
             return;
