@@ -187,8 +187,8 @@ static void on_message(const struct roce_event *event)
                     (uint32_t)event->frame);
     if (first == NULL || (first->flags & RECORD_DONE) != 0)
         return;
-    const bool current = event->evidence[0] == state.now;
-    if (!current && (first->flags & RECORD_BEGINS) == 0)
+    if (event->evidence[0] != state.now &&
+        (first->flow != event->flow || (first->flags & ROCE_V_REQUEST) == 0))
         return;
     first->flags |= RECORD_BEGINS | RECORD_DONE;
     first->message_packet = (uint32_t)event->evidence[1];

@@ -26,6 +26,17 @@ typedef bool ws_bool;
 typedef gboolean ws_bool;
 #endif
 
+/* Conversation filters and followed streams took more arguments in 4.2. */
+#if WS_AT_LEAST(4, 2)
+#define FILTER_USER_DATA    , void *user_data _U_
+#define FILTER_NO_DATA      , NULL
+#define FOLLOW_COUNT(count) , count, NULL
+#else
+#define FILTER_USER_DATA
+#define FILTER_NO_DATA
+#define FOLLOW_COUNT(count)
+#endif
+
 /* Menu paths of statistics: a single slash up to 4.0. */
 #if WS_AT_LEAST(4, 2)
 #define STATS_MENU "RoCEv2" STATS_TREE_MENU_SEPARATOR

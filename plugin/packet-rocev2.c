@@ -11,6 +11,7 @@
 #include "facts.h"
 #include "handoff.h"
 #include "plugin.h"
+#include "stats.h"
 
 enum tree_order { TREE_OWN, TREE_BOTH, TREE_BUILTIN_FIRST };
 
@@ -145,9 +146,11 @@ static void show_columns(const struct view *view, bool ulp)
     col_add_str(columns, COL_INFO, line);
 }
 
-static void queue_tap(const struct view *view, bool ulp)
+static void queue_tap(const struct view *view)
 {
-    if (!have_tap_listener(tap_rocev2))
+    const bool listened = have_tap_listener(tap_rocev2);
+    const bool exported = have_tap_listener(tap_rocev2_export);
+    if (!listened && !exported)
         return;
     struct tap_data *data = wmem_new0(view->pinfo->pool, struct tap_data);
     struct roce_packet *pkt = wmem_new(view->pinfo->pool, struct roce_packet);
@@ -157,11 +160,14 @@ static void queue_tap(const struct view *view, bool ulp)
     if (view->rec != NULL)
         data->flow = *view->flow;
     data->length = view->frame->origlen;
-    data->ulp = ulp;
+    data->first = !view->pinfo->fd->visited;
     if ((pkt->has & ROCE_HAS_PAYLOAD) != 0 && pkt->payload_captured > 0)
         data->payload = tvb_new_subset_length(view->tvb, (int)(pkt->payload_off - view->base),
                                               (int)pkt->payload_captured);
-    tap_queue_packet(tap_rocev2, view->pinfo, data);
+    if (listened)
+        tap_queue_packet(tap_rocev2, view->pinfo, data);
+    if (exported)
+        tap_queue_packet(tap_rocev2_export, view->pinfo, data);
 }
 
 /* State moves once, when a frame is seen first; errors that quote a packet are no packet. */
@@ -222,7 +228,7 @@ static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *da
     if (!whole)
         expert_ulp_gave_up(pinfo, NULL);
     show_columns(&view, ulp);
-    queue_tap(&view, ulp);
+    queue_tap(&view);
     return (int)tvb_captured_length(tvb);
 }
 

@@ -38,7 +38,8 @@ struct tap_data {
     struct roce_flow_info flow;
     tvbuff_t *payload; /* captured payload, NULL without */
     uint32_t length;   /* bytes of the frame */
-    bool ulp;          /* a protocol above InfiniBand took the payload */
+    bool first;        /* the frame was dissected for the first time: later frames may add to what
+                          is known */
 };
 
 extern int proto_rocev2;

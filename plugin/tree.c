@@ -95,10 +95,11 @@ static const struct field fields[FIELDS] = {
 /* Registered numbers. The few fields that are not one number or text stand apart. */
 static int hf[FIELDS];
 static int ett[GROUPS], ett_root = -1, ett_pause = -1;
-static int hf_operation = -1, hf_transport = -1, hf_payload_length = -1, hf_payload = -1,
-           hf_padding = -1, hf_dc = -1, hf_ecn = -1, hf_dscp = -1, hf_priority = -1, hf_icrc = -1,
-           hf_icrc_status = -1, hf_icrc_expected = -1, hf_icrc_reason = -1, hf_error = -1,
-           hf_error_text = -1, hf_pfc_priority = -1, hf_pfc_quanta = -1, hf_pfc_time = -1;
+static int hf_operation = -1, hf_qp = -1, hf_transport = -1, hf_payload_length = -1,
+           hf_payload = -1, hf_padding = -1, hf_dc = -1, hf_ecn = -1, hf_dscp = -1,
+           hf_priority = -1, hf_icrc = -1, hf_icrc_status = -1, hf_icrc_expected = -1,
+           hf_icrc_reason = -1, hf_error = -1, hf_error_text = -1, hf_pfc_priority = -1,
+           hf_pfc_quanta = -1, hf_pfc_time = -1;
 
 #define OPCODES 256
 static value_string opcode_values[OPCODES + 1];
@@ -109,6 +110,67 @@ static const value_string ecn_values[] = {{ROCE_ECN_NOT_ECT, "Not-ECT"},
                                           {ROCE_ECN_ECT0, "ECT(0)"},
                                           {ROCE_ECN_CE, "CE"},
                                           {0, NULL}};
+
+#define FT_OF_U8                 FT_UINT8
+#define FT_OF_U16                FT_UINT16
+#define FT_OF_U24                FT_UINT24
+#define FT_OF_U32                FT_UINT32
+#define FT_OF_U64                FT_UINT64
+#define FT_OF_BOOL               FT_BOOLEAN
+#define FT_OF_TIME               FT_RELATIVE_TIME
+#define FT_OF_TEXT               FT_STRING
+#define FT_OF_FRAME_NONE         FT_FRAMENUM
+#define FT_OF_FRAME_REQUEST      FT_FRAMENUM
+#define FT_OF_FRAME_RESPONSE     FT_FRAMENUM
+#define FT_OF_FRAME_ACK          FT_FRAMENUM
+#define FT_OF_FRAME_RETRANS_PREV FT_FRAMENUM
+
+#define STRINGS_OF_U8                 NULL
+#define STRINGS_OF_U16                NULL
+#define STRINGS_OF_U24                NULL
+#define STRINGS_OF_U32                NULL
+#define STRINGS_OF_U64                NULL
+#define STRINGS_OF_BOOL               NULL
+#define STRINGS_OF_TIME               NULL
+#define STRINGS_OF_TEXT               NULL
+#define STRINGS_OF_FRAME_NONE         FRAMENUM_TYPE(FT_FRAMENUM_NONE)
+#define STRINGS_OF_FRAME_REQUEST      FRAMENUM_TYPE(FT_FRAMENUM_REQUEST)
+#define STRINGS_OF_FRAME_RESPONSE     FRAMENUM_TYPE(FT_FRAMENUM_RESPONSE)
+#define STRINGS_OF_FRAME_ACK          FRAMENUM_TYPE(FT_FRAMENUM_ACK)
+#define STRINGS_OF_FRAME_RETRANS_PREV FRAMENUM_TYPE(FT_FRAMENUM_RETRANS_PREV)
+
+#define SHOW_NONE   BASE_NONE
+#define SHOW_DEC    BASE_DEC
+#define SHOW_HEX    BASE_HEX
+#define SHOW_OPCODE (BASE_HEX | BASE_EXT_STRING)
+
+static hf_register_info list_fields[FIELDS] = {
+#define FIELD(id, name, label, help, kind, show, group, span, present, value)      \
+    [FIELD_##id] = {&hf[FIELD_##id],                                               \
+                    {label, name, FT_OF_##kind, SHOW_##show, STRINGS_OF_##kind, 0, \
+                     help[0] == '\0' ? NULL : help, HFILL}},
+#include "fields.def"
+#undef FIELD
+};
+
+/* A tree that nobody looks at is built for a filter or for columns: then most fields need not be
+ * made. */
+static bool wanted(const proto_tree *tree, enum field_id id)
+{
+    return PTREE_DATA(tree)->visible || list_fields[id].hfinfo.ref_type != HF_REF_TYPE_NONE;
+}
+
+static void add_number(const struct view *view, proto_tree *tree, int number, uint32_t value)
+{
+    if (proto_field_is_referenced(tree, number))
+        proto_item_set_generated(proto_tree_add_uint(tree, number, view->tvb, 0, 0, value));
+}
+
+static void add_text(const struct view *view, proto_tree *tree, int number, const char *text)
+{
+    if (proto_field_is_referenced(tree, number))
+        proto_item_set_generated(proto_tree_add_string(tree, number, view->tvb, 0, 0, text));
+}
 
 static void add_field(const struct view *view, proto_tree *tree, enum field_id id, uint64_t value,
                       int offset, int length)
@@ -185,7 +247,7 @@ static void add_group(const struct view *view, proto_tree *tree, enum group grou
     int end_of_bytes = at;
     for (enum field_id id = first; id < end; id++) {
         uint64_t value;
-        if (!fields[id].get(view, &value))
+        if (!wanted(tree, id) || !fields[id].get(view, &value))
             continue;
         if (subtree == NULL) {
             subtree = proto_tree_add_subtree(tree, view->tvb, at, 0, ett[group], &item,
@@ -231,9 +293,7 @@ static void add_payload(const struct view *view, proto_tree *tree)
     if ((pkt->has & ROCE_HAS_PAYLOAD) == 0)
         return;
     const int at = in_tvb(view, pkt->payload_off);
-    proto_item *item =
-        proto_tree_add_uint(tree, hf_payload_length, view->tvb, 0, 0, pkt->payload_len);
-    proto_item_set_generated(item);
+    add_number(view, tree, hf_payload_length, pkt->payload_len);
     const int length = length_in_tvb(view, at, pkt->payload_len);
     if (length > 0)
         proto_tree_add_item(tree, hf_payload, view->tvb, at, length, ENC_NA);
@@ -248,11 +308,10 @@ static void add_icrc(const struct view *view, proto_tree *tree)
 {
     const struct roce_packet *pkt = view->pkt;
     const struct roce_icrc *icrc = view->icrc;
-    proto_item *item;
     if ((pkt->has & ROCE_HAS_PAYLOAD) == 0 || icrc->reason == ROCE_ICRC_MALFORMED)
         return;
     const bool judged = icrc->status != ROCE_ICRC_UNCHECKED;
-    if (icrc->has_value) {
+    if (icrc->has_value && proto_field_is_referenced(tree, hf_icrc)) {
         const int at = in_tvb(view, pkt->icrc_off);
         const int length = length_in_tvb(view, at, ROCE_ICRC_LEN);
         if (!judged)
@@ -263,19 +322,15 @@ static void add_icrc(const struct view *view, proto_tree *tree)
                                                                           : "0x%08x [incorrect]",
                                              icrc->value);
     }
-    if (judged) {
-        item = proto_tree_add_uint(tree, hf_icrc_expected, view->tvb, 0, 0, icrc->expected);
-        proto_item_set_generated(item);
-    } else {
-        item = proto_tree_add_string(tree, hf_icrc_reason, view->tvb, 0, 0,
-                                     roce_icrc_reason_name((enum roce_icrc_reason)icrc->reason));
-        proto_item_set_generated(item);
-    }
+    if (judged)
+        add_number(view, tree, hf_icrc_expected, icrc->expected);
+    else
+        add_text(view, tree, hf_icrc_reason,
+                 roce_icrc_reason_name((enum roce_icrc_reason)icrc->reason));
     const unsigned status = !judged                        ? PROTO_CHECKSUM_E_UNVERIFIED
                             : icrc->status == ROCE_ICRC_OK ? PROTO_CHECKSUM_E_GOOD
                                                            : PROTO_CHECKSUM_E_BAD;
-    item = proto_tree_add_uint(tree, hf_icrc_status, view->tvb, 0, 0, status);
-    proto_item_set_generated(item);
+    add_number(view, tree, hf_icrc_status, status);
 }
 
 static void add_pfc(const struct view *view, proto_tree *tree)
@@ -306,12 +361,9 @@ static void add_network(const struct view *view, proto_tree *tree)
     const struct roce_packet *pkt = view->pkt;
     if ((pkt->has & ROCE_HAS_IP) == 0)
         return;
-    proto_item_set_generated(
-        proto_tree_add_uint(tree, hf_ecn, view->tvb, 0, 0, roce_ip_ecn(&pkt->ip)));
-    proto_item_set_generated(
-        proto_tree_add_uint(tree, hf_dscp, view->tvb, 0, 0, roce_ip_dscp(&pkt->ip)));
-    proto_item_set_generated(
-        proto_tree_add_uint(tree, hf_priority, view->tvb, 0, 0, roce_packet_priority(pkt, NULL)));
+    add_number(view, tree, hf_ecn, roce_ip_ecn(&pkt->ip));
+    add_number(view, tree, hf_dscp, roce_ip_dscp(&pkt->ip));
+    add_number(view, tree, hf_priority, roce_packet_priority(pkt, NULL));
 }
 
 static void add_error(const struct view *view, proto_tree *tree)
@@ -321,11 +373,20 @@ static void add_error(const struct view *view, proto_tree *tree)
         return;
     const enum roce_status status =
         pkt->status == ROCE_STATUS_OK ? ROCE_STATUS_TRUNCATED : (enum roce_status)pkt->status;
-    proto_item_set_generated(
-        proto_tree_add_string(tree, hf_error, view->tvb, 0, 0, roce_status_name(status)));
-    proto_item_set_generated(
-        proto_tree_add_string(tree, hf_error_text, view->tvb, 0, 0,
-                              pkt->why != NULL ? pkt->why : "frame is cut in its payload"));
+    add_text(view, tree, hf_error, roce_status_name(status));
+    add_text(view, tree, hf_error_text,
+             pkt->why != NULL ? pkt->why : "frame is cut in its payload");
+}
+
+/* One name for both ends, for filters; it is not shown. */
+static void add_qps(const struct view *view, proto_tree *tree)
+{
+    if (!proto_field_is_referenced(tree, hf_qp))
+        return;
+    proto_item_set_hidden(proto_tree_add_uint(tree, hf_qp, view->tvb, 0, 0, view->pkt->bth.dqpn));
+    if (view->rec != NULL && view->flow->has_src_qp)
+        proto_item_set_hidden(
+            proto_tree_add_uint(tree, hf_qp, view->tvb, 0, 0, view->flow->src_qp));
 }
 
 static proto_item *add_root(const struct view *view, proto_tree *tree)
@@ -335,6 +396,8 @@ static proto_item *add_root(const struct view *view, proto_tree *tree)
     const int length = pkt->end_off > view->base && whole
                            ? length_in_tvb(view, 0, pkt->end_off - view->base)
                            : (int)tvb_captured_length(view->tvb);
+    if (!PTREE_DATA(tree)->visible)
+        return proto_tree_add_item(tree, proto_rocev2, view->tvb, 0, length, ENC_NA);
     if (whole)
         return proto_tree_add_protocol_format(tree, proto_rocev2, view->tvb, 0, length,
                                               "RDMA over Converged Ethernet, %s, QP 0x%06x, PSN %u",
@@ -356,11 +419,9 @@ void tree_build(const struct view *view, proto_tree *tree)
         return;
     proto_tree *subtree = proto_item_add_subtree(root, ett_root);
     if ((pkt->has & ROCE_HAS_BTH) != 0) {
-        proto_item_set_generated(
-            proto_tree_add_string(subtree, hf_operation, view->tvb, 0, 0, opcode_text(pkt)));
-        proto_item_set_generated(
-            proto_tree_add_string(subtree, hf_transport, view->tvb, 0, 0,
-                                  roce_service_name((enum roce_service)pkt->service)));
+        add_text(view, subtree, hf_operation, opcode_text(pkt));
+        add_text(view, subtree, hf_transport, roce_service_name((enum roce_service)pkt->service));
+        add_qps(view, subtree);
     }
     add_groups(view, subtree, false);
     add_payload(view, subtree);
@@ -372,54 +433,13 @@ void tree_build(const struct view *view, proto_tree *tree)
     add_groups(view, subtree, true);
 }
 
-#define FT_OF_U8                 FT_UINT8
-#define FT_OF_U16                FT_UINT16
-#define FT_OF_U24                FT_UINT24
-#define FT_OF_U32                FT_UINT32
-#define FT_OF_U64                FT_UINT64
-#define FT_OF_BOOL               FT_BOOLEAN
-#define FT_OF_TIME               FT_RELATIVE_TIME
-#define FT_OF_TEXT               FT_STRING
-#define FT_OF_FRAME_NONE         FT_FRAMENUM
-#define FT_OF_FRAME_REQUEST      FT_FRAMENUM
-#define FT_OF_FRAME_RESPONSE     FT_FRAMENUM
-#define FT_OF_FRAME_ACK          FT_FRAMENUM
-#define FT_OF_FRAME_RETRANS_PREV FT_FRAMENUM
-
-#define STRINGS_OF_U8                 NULL
-#define STRINGS_OF_U16                NULL
-#define STRINGS_OF_U24                NULL
-#define STRINGS_OF_U32                NULL
-#define STRINGS_OF_U64                NULL
-#define STRINGS_OF_BOOL               NULL
-#define STRINGS_OF_TIME               NULL
-#define STRINGS_OF_TEXT               NULL
-#define STRINGS_OF_FRAME_NONE         FRAMENUM_TYPE(FT_FRAMENUM_NONE)
-#define STRINGS_OF_FRAME_REQUEST      FRAMENUM_TYPE(FT_FRAMENUM_REQUEST)
-#define STRINGS_OF_FRAME_RESPONSE     FRAMENUM_TYPE(FT_FRAMENUM_RESPONSE)
-#define STRINGS_OF_FRAME_ACK          FRAMENUM_TYPE(FT_FRAMENUM_ACK)
-#define STRINGS_OF_FRAME_RETRANS_PREV FRAMENUM_TYPE(FT_FRAMENUM_RETRANS_PREV)
-
-#define SHOW_NONE   BASE_NONE
-#define SHOW_DEC    BASE_DEC
-#define SHOW_HEX    BASE_HEX
-#define SHOW_OPCODE (BASE_HEX | BASE_EXT_STRING)
-
-static hf_register_info list_fields[FIELDS] = {
-#define FIELD(id, name, label, help, kind, show, group, span, present, value)      \
-    [FIELD_##id] = {&hf[FIELD_##id],                                               \
-                    {label, name, FT_OF_##kind, SHOW_##show, STRINGS_OF_##kind, 0, \
-                     help[0] == '\0' ? NULL : help, HFILL}},
-#include "fields.def"
-#undef FIELD
-};
-
 static hf_register_info list_others[] = {
     {&hf_operation,
      {"Operation", "rocev2.operation", FT_STRING, BASE_NONE, NULL, 0, "opcode in words", HFILL}},
     {&hf_transport,
      {"Transport", "rocev2.transport", FT_STRING, BASE_NONE, NULL, 0,
       "rc, uc, ud, xrc, rd, dc, cnp, vendor", HFILL}},
+    {&hf_qp, {"QP", "rocev2.qp", FT_UINT24, BASE_HEX, NULL, 0, "source or destination QP", HFILL}},
     {&hf_dc, {"DC headers", "rocev2.dc", FT_BYTES, BASE_NONE, NULL, 0, "vendor's, opaque", HFILL}},
     {&hf_payload_length,
      {"Payload length", "rocev2.payload_length", FT_UINT32, BASE_DEC, NULL, 0,
