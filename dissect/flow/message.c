@@ -95,7 +95,8 @@ void pend_drop_all(struct roce_flow_table *t, struct flow *f)
 static void pend_drop_oldest(struct roce_flow_table *t, struct flow *f)
 {
     const struct node *node = node_at(t, f->pend_head);
-    if (node->kind != NODE_ACKREQ && node->kind != NODE_OPEN && !(node->flags & NODE_SKIPPED)) {
+    if (node->kind != NODE_ACKREQ && node->kind != NODE_OPEN &&
+        !(node->flags & (NODE_SKIPPED | NODE_NO_START))) {
         struct trouble *trouble = trouble_of(t, f);
         trouble->old_count[node->op]++;
         trouble->old_psn = node->last_psn;
@@ -319,8 +320,13 @@ static void in_order(struct ctx *c, uint32_t n)
         f->msg_frame = c->frame->number;
         f->msg_packets = 0;
         f->msg_bytes = pkt->has & ROCE_H_RETH ? pkt->reth.dma_length : 0;
-    } else if (!(f->flags & F_MSG)) {
+    } else if (!(f->flags & F_MSG) ||
+               (pkt->op == ROCE_OP_WRITE) != ((f->flags & F_MSG_WRITE) != 0)) {
         f->flags |= F_MSG | F_MSG_MID;
+        if (pkt->op == ROCE_OP_WRITE)
+            f->flags |= F_MSG_WRITE;
+        else
+            f->flags &= ~(uint32_t)F_MSG_WRITE;
         f->msg_psn = pkt->bth.psn;
         f->msg_ts = c->frame->ts;
         f->msg_frame = c->frame->number;
@@ -364,7 +370,8 @@ static void join(struct ctx *c, uint32_t open)
     struct flow *f = c->f;
     struct node *a = node_at(c->t, open);
     const uint32_t behind = roce_psn_add(a->last_psn, 1);
-    if ((f->flags & F_MSG_MID) && f->msg_psn == behind) {
+    const uint8_t open_op = f->flags & F_MSG_WRITE ? ROCE_MESSAGE_WRITE : ROCE_MESSAGE_SEND;
+    if ((f->flags & F_MSG_MID) && f->msg_psn == behind && open_op == a->op) {
         f->flags &= ~(uint32_t)F_MSG_MID;
         f->msg_psn = a->first_psn;
         if (a->start_ts < f->msg_ts) {
@@ -378,7 +385,8 @@ static void join(struct ctx *c, uint32_t open)
         if (i == NIL)
             return;
         struct node *b = node_at(c->t, i);
-        if (b->kind != NODE_END || !(b->flags & NODE_NO_START) || b->first_psn != behind)
+        if (b->kind != NODE_END || !(b->flags & NODE_NO_START) || b->first_psn != behind ||
+            b->op != a->op)
             return;
         b->flags &= (uint8_t)~NODE_NO_START;
         b->first_psn = a->first_psn;
@@ -422,7 +430,8 @@ static void filler(struct ctx *c, uint32_t n)
     }
     const uint32_t before = roce_psn_add(pkt->bth.psn, -1);
     for (uint32_t i = f->pend_head; i != NIL; i = node_at(c->t, i)->next)
-        if (node_at(c->t, i)->kind == NODE_OPEN && node_at(c->t, i)->last_psn == before)
+        if (node_at(c->t, i)->kind == NODE_OPEN && node_at(c->t, i)->last_psn == before &&
+            node_at(c->t, i)->op == message_op(pkt->op))
             open = i;
     if (open == NIL) {
         if (pkt->pos != ROCE_POS_LAST)

@@ -147,7 +147,8 @@ static uint32_t end_of_open(const struct roce_flow_table *t, const struct node *
     uint32_t i = open->next;
     while (i != NIL && node_at(t, i)->kind == NODE_ACKREQ)
         i = node_at(t, i)->next;
-    if (i == NIL || node_at(t, i)->kind != NODE_END || !(node_at(t, i)->flags & NODE_NO_START))
+    if (i == NIL || node_at(t, i)->kind != NODE_END || !(node_at(t, i)->flags & NODE_NO_START) ||
+        node_at(t, i)->op != open->op)
         return NIL;
     return i;
 }
