@@ -15,7 +15,7 @@
 
 /* Batches in flight for each thread: enough to ride out a scheduler's whims, few enough to stay in
  * the second-level caches. */
-enum { BATCHES_EACH = 8 };
+enum { BATCHES_EACH = 16 };
 
 /* What one thread needs for itself: expressions are compiled as link types appear. */
 struct decoder {
@@ -220,7 +220,9 @@ struct feed_batch *feed_next(struct feed *feed)
     if (feed->handed) {
         feed->free_number = feed->batch[(feed->wanted - 1) % feed->slots].last_number;
         feed->handed = false;
-        change(feed);
+        /* A thread that found no room sleeps until there is a good deal of it. */
+        if (feed->next - feed->wanted <= feed->slots / 2)
+            change(feed);
     }
     struct feed_batch *batch = &feed->batch[feed->wanted % feed->slots];
     while (feed->wanted == feed->next || !batch->ready) {

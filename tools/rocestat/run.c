@@ -18,7 +18,7 @@
 #include "rocestat/report.h"
 
 /* A flow's state is asked of memory this many packets before it is needed. */
-enum { AHEAD = 12 };
+enum { AHEAD = 24, FETCH_AHEAD = 32 };
 
 struct run {
     const struct stat_opts *opts;
@@ -93,6 +93,17 @@ static void note(struct run *run, const struct feed_batch *batch, int i,
                  verdict);
 }
 
+/* The packet may have been decoded by another processor. */
+static void fetch_packet(const struct roce_packet *packet)
+{
+#if defined(__GNUC__)
+    for (size_t at = 0; at < sizeof(*packet); at += 64)
+        __builtin_prefetch((const char *)packet + at);
+#else
+    (void)packet;
+#endif
+}
+
 static void observe(struct run *run, const struct feed_batch *batch)
 {
     const uint64_t limit = run->opts->common.count;
@@ -100,10 +111,14 @@ static void observe(struct run *run, const struct feed_batch *batch)
     if (limit != 0 && (uint64_t)n > limit - run->counted)
         n = (int)(limit - run->counted);
     run->counted += (uint64_t)n;
+    for (int i = 0; i < n && i < FETCH_AHEAD; i++)
+        fetch_packet(&batch->packet[i]);
     for (int i = 0; i < n && i < AHEAD; i++)
         roce_observer_prefetch(run->obs, &batch->packet[i]);
     for (int i = 0; i < n; i++) {
         struct roce_verdict verdict;
+        if (i + FETCH_AHEAD < n)
+            fetch_packet(&batch->packet[i + FETCH_AHEAD]);
         if (i + AHEAD < n)
             roce_observer_prefetch(run->obs, &batch->packet[i + AHEAD]);
         (void)roce_observer_update(run->obs, &batch->frame[i], &batch->packet[i],
