@@ -41,6 +41,7 @@ enum flow_flag {
     F_PORT = 1 << 21,      /* sport is valid */
     F_ASKS = 1 << 24,      /* the newest request frame asks for an answer */
     F_MSG_WRITE = 1 << 23, /* the open message is a WRITE */
+    F_CROWDED = 1 << 25,   /* many candidates for the peer, all as good */
 };
 
 struct msg_slot {
@@ -142,8 +143,7 @@ struct op_block {
 /* While every message was a single packet that asked for its ACK, both latencies are the same and
  * only |message| is kept. */
 struct hist_pair {
-    struct hist_head message, ack;
-    bool split;
+    struct hist_head message, ack; /* message.flag: |ack| is kept, too */
 };
 
 struct episode {
@@ -327,17 +327,27 @@ struct copy {
 
 #define NODES_BASE 32768 /* nodes beyond one a flow */
 
+/* A packet to come. What it will touch is fetched step by step, each step when the one before has
+ * arrived: the slot of the index, the flow, the flow it answers, that one's histogram. */
+struct hint {
+    uint32_t path, dqpn;
+    uint32_t hash;
+    uint32_t id; /* NIL: not found */
+};
+
 struct roce_flow_table {
     struct flow *flows;
     struct pool flow_pool, path_pool, node_pool, hole_pool, trouble_pool, wide_pool, op_pool,
-        hist_pool, page_pool, port_pool, cm_pool;
+        hist_pool, port_pool, cm_pool;
+    struct hist_pool page_pool;
     uint64_t *flow_index, *path_index; /* hash in the high half, id + 1 in the low one */
     uint32_t flow_mask, path_mask, index_max;
     uint64_t seed;
     uint32_t path_memo[PATH_MEMO]; /* paths seen of late, by a cheap hash */
     /* flows that roce_flow_prefetch found, for the updates to come */
-    uint32_t hint[HINTS];
-    uint32_t hint_first, hint_n, hint_warm;
+    struct hint hint[HINTS];
+    uint32_t hint_begin, hint_end;  /* they count up; the ring is read modulo HINTS */
+    uint32_t hint_found, hint_warm; /* up to here: flow fetched; peer fetched */
     uint32_t *lru_prev, *lru_next;
     uint32_t lru_head, lru_tail; /* head: least recently seen */
     bool lru_on;
@@ -503,7 +513,15 @@ bool mirror_copy(struct ctx *c, const struct roce_icrc *icrc);
 void mirror_resolve(struct roce_flow_table *t, bool at_end);
 
 /* count.c */
-void count_opcode(struct roce_flow_table *t, struct flow *f, uint8_t opcode);
+void count_opcode_slow(struct roce_flow_table *t, struct flow *f, uint8_t opcode);
+static inline void count_opcode(struct roce_flow_table *t, struct flow *f, uint8_t opcode)
+{
+    const uint32_t i = f->op_hint;
+    if (f->op[i] == opcode && i < f->n_op && f->op_count[i] != UINT32_MAX)
+        f->op_count[i]++;
+    else
+        count_opcode_slow(t, f, opcode);
+}
 uint64_t count_opcodes(const struct roce_flow_table *t, const struct flow *f, uint64_t out[256]);
 void count_port(struct ctx *c, uint16_t port);
 uint32_t count_ports(const struct roce_flow_table *t, const struct flow *f);

@@ -14,6 +14,8 @@
 
 #define AGREE_CLEAR  3       /* agreements that suffice when no second candidate was ever seen */
 #define AGREE_MANY   5       /* agreements that suffice when the others are ruled out */
+#define AGREE_MSN    6       /* agreements that suffice when no other has half as many */
+#define CROWD        64      /* candidates that are many */
 #define STEADY_NOISE 1000    /* ns: response times that differ by less are taken as equal */
 #define CHAIN_MAX    4096    /* candidates looked at in one attempt */
 #define FAR_BACK     0x10000 /* PSNs before the first one captured */
@@ -79,15 +81,25 @@ static void index_remove_all(struct roce_flow_table *t, struct flow *f)
 
 enum fit { FIT_NEUTRAL, FIT_AGREES, FIT_RULES_OUT };
 
+/* A place in a flow's list of requests; PSNs that are asked for mostly grow, and the search goes on
+ * where it ended. */
+struct cursor {
+    uint32_t node;
+    uint32_t psn; /* asked for last */
+};
+
 /* The request of |f| that PSN |psn| belongs to, or NULL; |*later| is the first request behind it.
  */
 static const struct node *request_at(const struct roce_flow_table *t, const struct flow *f,
-                                     uint32_t psn, const struct node **later)
+                                     struct cursor *from, uint32_t psn, const struct node **later)
 {
     const struct node *within = NULL;
     uint32_t n = 0;
     *later = NULL;
-    for (uint32_t i = f->pend_head; i != NIL && n < FOLLOW_MAX; i = node_at(t, i)->next, n++) {
+    if (from->node == NIL || roce_psn_diff(psn, from->psn) < 0)
+        from->node = f->pend_head;
+    from->psn = psn;
+    for (uint32_t i = from->node; i != NIL && n < FOLLOW_MAX; i = node_at(t, i)->next, n++) {
         const struct node *node = node_at(t, i);
         if (node->kind == NODE_OPEN)
             continue;
@@ -96,6 +108,9 @@ static const struct node *request_at(const struct roce_flow_table *t, const stru
             break;
         }
         const bool open_read = node->kind == NODE_READ && !(node->flags & NODE_COUNTED);
+        /* What ends before this PSN ends before the next one, too. */
+        if (!open_read && within == NULL && roce_psn_diff(node->last_psn, psn) < 0)
+            from->node = i;
         if (key_psn(node) == psn)
             return node;
         if (roce_psn_diff(node->last_psn, psn) >= 0 || open_read)
@@ -154,6 +169,7 @@ static void compare(const struct roce_flow_table *t, const struct flow *f, const
     *score = (struct score){.rtt_min = UINT64_MAX, .msn_steady = true};
     uint32_t block = NIL, at = 0, offset = 0;
     bool has_offset = false;
+    struct cursor from = {.node = NIL};
     const struct obs *o;
     while ((o = obs_next(t, g, &block, &at)) != NULL) {
         const uint8_t kind = (uint8_t)(o->psn >> 24 & 0x3F);
@@ -164,7 +180,7 @@ static void compare(const struct roce_flow_table *t, const struct flow *f, const
         if (score->ruled_out)
             return;
         const struct node *later;
-        const struct node *node = request_at(t, f, psn, &later);
+        const struct node *node = request_at(t, f, &from, psn, &later);
         if (node == NULL) {
             /* Not remembered any more; or not sent yet, unless the capture missed it. */
             score->ruled_out =
@@ -227,10 +243,18 @@ static void compare_both(const struct roce_flow_table *t, const struct flow *f,
     }
 }
 
-/* Attempts cost a look at every candidate: they get rarer as responses pass without a decision. */
-static bool time_to_try(uint16_t tries)
+/* Attempts cost a look at every candidate: they get rarer as responses pass without a decision, and
+ * where candidates abound they wait until a decision is possible. They come in twos, since the same
+ * answer is needed twice there. */
+static bool time_to_try(const struct flow *g)
 {
-    return tries < 40 || (tries & (tries - 1)) == 0;
+    const uint32_t n = g->tries;
+    const bool rare = (n & (n - 1)) == 0 || ((n - 1) & (n - 2)) == 0;
+    if (!(g->flags & F_AMBIGUOUS))
+        return n < 40 || rare;
+    if (n < 64 && !(g->flags & F_CROWDED))
+        return n == 2 || (n >= AGREE_MANY && n % 4 < 2) || n == AGREE_MSN || n == AGREE_MSN + 1;
+    return n >= 8 && (rare || (n < 64 && n % 16 < 2));
 }
 
 /* By which factor the response times of all others must vary more for |agree| of them to decide. A
@@ -254,6 +278,7 @@ struct field {
     uint32_t steady_msn; /* of these, with a steady MSN offset */
     uint32_t best_msn;
     struct score score_msn;
+    uint32_t next_msn;                 /* agreements of the second best of them */
     uint64_t spread_best, spread_next; /* least and second least variation of response times */
     uint32_t steadiest;
     struct score score_steady;
@@ -269,8 +294,11 @@ static void field_add(struct field *field, uint32_t id, const struct score *scor
     if (score->msn_steady && score->agree >= 2) {
         field->steady_msn++;
         if (field->best_msn == NIL || score->agree > field->score_msn.agree) {
+            field->next_msn = field->best_msn == NIL ? 0 : field->score_msn.agree;
             field->best_msn = id;
             field->score_msn = *score;
+        } else if (score->agree > field->next_msn) {
+            field->next_msn = score->agree;
         }
     }
     const uint64_t s = spread(score);
@@ -295,6 +323,12 @@ static uint32_t field_winner(const struct field *field, bool ambiguous, uint32_t
     if (field->steady_msn == 1 && field->score_msn.agree >= AGREE_MANY &&
         field->score_msn.agree >= field->score.agree &&
         spread(&field->score_msn) <= 4 * field->spread_best + STEADY_NOISE) {
+        *agree = field->score_msn.agree;
+        return field->best_msn;
+    }
+    /* Messages of a stranger end at these PSNs, under these numbers, only now and then. */
+    if (field->score_msn.agree >= AGREE_MSN && field->score_msn.agree >= field->score.agree &&
+        2 * field->next_msn <= field->score_msn.agree) {
         *agree = field->score_msn.agree;
         return field->best_msn;
     }
@@ -397,9 +431,13 @@ static bool look(struct roce_flow_table *t, uint32_t id, struct field *field)
     const uint32_t n = lookup_psns(t, g, psn);
     if (path == NIL || n == 0)
         return false;
-    for (uint32_t k = 0; k < n && (k == 0 || (g->flags & F_AMBIGUOUS)); k++)
+    for (uint32_t k = 0; k < n && (k == 0 || (g->flags & F_AMBIGUOUS)); k++) {
         if (!look_at(t, g, path, psn, k, field))
             return false;
+        /* One that agrees with nearly all the responses is not one that hides another. */
+        if (field->score.agree + 1 >= g->obs_n && field->score.agree >= AGREE_MANY)
+            break;
+    }
     return true;
 }
 
@@ -411,9 +449,12 @@ void pair_try(struct roce_flow_table *t, uint32_t id, struct roce_verdict *v)
     else
         g->tries = 64;
     struct field field;
-    if (g->obs_n < 2 || !time_to_try(g->tries) || !look(t, id, &field))
+    if (g->obs_n < 2 || !time_to_try(g) || !look(t, id, &field))
         return;
     uint32_t agree;
+    g->flags &= ~(uint32_t)F_CROWDED;
+    if (field.candidates > CROWD && field.next_msn >= field.score_msn.agree)
+        g->flags |= F_CROWDED;
     const uint32_t winner = field_winner(&field, (g->flags & F_AMBIGUOUS) != 0, &agree);
     /* Where candidates abound, a frame that the capture missed may hide the right one for a moment:
      * the same answer is needed twice. */
