@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* So many rows are cheaper kept in order than sorted afterwards among all. */
+enum { FEW = 64 };
+
 struct row {
     uint64_t first, second;
     uint32_t id;
@@ -73,6 +76,36 @@ static void add(struct flow_sums *sums, const struct flow_view *view)
     sums->congested += c->ce > 0 || view->congestion.cnps > 0;
 }
 
+/* Reads what the order and the sums need, which is less than all that is known of a flow. */
+static bool read_row(const struct roce_observer *obs, uint32_t id, enum sort_column column,
+                     bool trouble_first, struct row *row, struct flow_sums *sums)
+{
+    struct flow_view view;
+    if (!flow_view_count(obs, id, &view))
+        return false;
+    add(sums, &view);
+    *row = (struct row){.id = id};
+    if (column == SORT_DEFAULT && !trouble_first)
+        return true;
+    if (column == SORT_LATENCY)
+        (void)roce_flow_latency(roce_observer_flows(obs), id, ROCE_LATENCY_MESSAGE, &view.message);
+    row->first = column == SORT_DEFAULT ? flow_view_trouble(&view) : value_of(&view, column);
+    row->second = view.counters.packets;
+    return true;
+}
+
+/* Puts |row| in its place among the |n| first ones in order, of which |limit| are kept. */
+static uint32_t insert(struct row *rows, uint32_t n, uint32_t limit, const struct row *row)
+{
+    if (n == limit && by_value(row, &rows[n - 1]) > 0)
+        return n;
+    uint32_t i = n < limit ? n : n - 1;
+    for (; i > 0 && by_value(row, &rows[i - 1]) < 0; i--)
+        rows[i] = rows[i - 1];
+    rows[i] = *row;
+    return n < limit ? n + 1 : n;
+}
+
 uint32_t *sort_flows(const struct roce_observer *obs, enum sort_column column, bool trouble_first,
                      uint64_t limit, uint32_t *count, struct flow_sums *sums)
 {
@@ -83,30 +116,30 @@ uint32_t *sort_flows(const struct roce_observer *obs, enum sort_column column, b
     *sums = (struct flow_sums){0};
     if (stats.flows == 0)
         return NULL;
-    struct row *rows = calloc(stats.flows, sizeof(*rows));
-    uint32_t *ids = calloc(stats.flows, sizeof(*ids));
+    const uint32_t wanted = limit != 0 && limit < stats.flows ? (uint32_t)limit : stats.flows;
+    const bool few = wanted <= FEW;
+    struct row *rows = calloc(few ? wanted : stats.flows, sizeof(*rows));
+    uint32_t *ids = calloc(wanted, sizeof(*ids));
     if (rows == NULL || ids == NULL) {
         free(rows);
         free(ids);
         return NULL;
     }
     uint32_t n = 0;
-    for (uint32_t id = roce_flow_first(table); id != ROCE_FLOW_NONE && n < stats.flows;
+    for (uint32_t id = roce_flow_first(table); id != ROCE_FLOW_NONE;
          id = roce_flow_next(table, id)) {
-        struct flow_view view;
-        if (!flow_view_get(obs, id, &view))
+        struct row row;
+        if (!read_row(obs, id, column, trouble_first, &row, sums))
             continue;
-        add(sums, &view);
-        struct row *row = &rows[n++];
-        row->id = id;
-        if (column == SORT_DEFAULT && !trouble_first)
-            continue;
-        row->first = column == SORT_DEFAULT ? flow_view_trouble(&view) : value_of(&view, column);
-        row->second = view.counters.packets;
+        if (few)
+            n = insert(rows, n, wanted, &row);
+        else if (n < stats.flows)
+            rows[n++] = row;
     }
-    qsort(rows, n, sizeof(*rows), by_value);
-    if (limit != 0 && limit < n)
-        n = (uint32_t)limit;
+    if (!few)
+        qsort(rows, n, sizeof(*rows), by_value);
+    if (n > wanted)
+        n = wanted;
     for (uint32_t i = 0; i < n; i++)
         ids[i] = rows[i].id;
     free(rows);

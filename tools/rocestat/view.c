@@ -4,16 +4,21 @@
 
 #include <roce/opcode.h>
 
+bool flow_view_count(const struct roce_observer *obs, uint32_t id, struct flow_view *view)
+{
+    view->congestion = (struct roce_congestion){0};
+    (void)roce_observer_congestion(obs, id, &view->congestion);
+    return roce_flow_counters(roce_observer_flows(obs), id, &view->counters);
+}
+
 bool flow_view_get(const struct roce_observer *obs, uint32_t id, struct flow_view *view)
 {
     const struct roce_flow_table *table = roce_observer_flows(obs);
-    if (!roce_flow_info(table, id, &view->info) || !roce_flow_counters(table, id, &view->counters))
+    if (!roce_flow_info(table, id, &view->info) || !flow_view_count(obs, id, view))
         return false;
     view->message = view->ack = (struct roce_hist_summary){0};
     (void)roce_flow_latency(table, id, ROCE_LATENCY_MESSAGE, &view->message);
     (void)roce_flow_latency(table, id, ROCE_LATENCY_ACK, &view->ack);
-    view->congestion = (struct roce_congestion){0};
-    (void)roce_observer_congestion(obs, id, &view->congestion);
     return true;
 }
 

@@ -15,6 +15,9 @@ struct flow_view {
 /* flow_view_get fills |view|; false when |id| names no flow. */
 bool flow_view_get(const struct roce_observer *obs, uint32_t id, struct flow_view *view);
 
+/* flow_view_count fills counters and congestion alone. */
+bool flow_view_count(const struct roce_observer *obs, uint32_t id, struct flow_view *view);
+
 /* view_has_track tells whether the capture shows the request track: it does when there are no
  * requests, it does not for datagrams of several source QPs. */
 static inline bool view_has_track(const struct roce_flow_counters *counters)
