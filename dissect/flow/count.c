@@ -49,7 +49,7 @@ static void count_spilled(struct roce_flow_table *t, struct flow *f, uint8_t opc
     ((struct op_block *)pool_at(&t->op_pool, last))->next = index;
 }
 
-void count_opcode(struct roce_flow_table *t, struct flow *f, uint8_t opcode)
+void count_opcode_slow(struct roce_flow_table *t, struct flow *f, uint8_t opcode)
 {
     uint32_t i = f->op_hint;
     if (i >= f->n_op || f->op[i] != opcode) {
@@ -106,8 +106,6 @@ static bool port_mark(struct roce_flow_table *t, struct flow *f, uint16_t port)
 void count_port(struct ctx *c, uint16_t port)
 {
     struct flow *f = c->f;
-    if ((f->flags & F_PORT) && f->sport == port)
-        return;
     f->flags |= F_PORT;
     f->sport = port;
     if (f->n_port != PORTS_MANY) {

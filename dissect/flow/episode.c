@@ -28,9 +28,7 @@ void episode_missing(struct roce_flow_table *t, struct flow *f, uint32_t psn, ui
     trouble->again_next = (uint8_t)((trouble->again_next + 1) % AGAIN_MAX);
 }
 
-/* Returns how many frames were missing with |psn| the last time it should have come, 0 when it
- * came, and forgets about them. */
-static uint32_t was_missing(struct trouble *trouble, uint32_t psn)
+uint32_t was_missing(struct trouble *trouble, uint32_t psn)
 {
     for (int i = 0; i < AGAIN_MAX; i++) {
         const uint32_t into = (psn - trouble->again[i].psn) & ROCE_PSN_MASK;
@@ -409,6 +407,17 @@ void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct h
         loss_count(t, c->id, ROCE_LOST_UPSTREAM, 1, psn, false, was->frame, false);
     if (!ep->late)
         c->v->cause = ep->silent ? (uint8_t)silent_cause(t, f, silent_bin(ep->wait)) : ep->cause;
+}
+
+void episode_late(struct ctx *c, const struct hole *was)
+{
+    trouble_of(c->t, c->f)->out_of_order++;
+    const struct episode late = {.psn = c->pkt->bth.psn,
+                                 .count = 1,
+                                 .first_frame = c->frame->number,
+                                 .orig_frame = was->frame,
+                                 .late_by = was->len > 0 ? since(c->frame->ts, was->ts) : -1};
+    emit_late(c->t, c->id, &late);
 }
 
 void episode_request_ahead(struct ctx *c)

@@ -2,44 +2,102 @@
 /* Small histograms for many flows. */
 #include "histpool.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static bool page_add(struct hist_head *head, struct pool *pages, uint32_t bucket)
+_Static_assert(sizeof(struct hist_head) == 64, "a head is one cache line");
+_Static_assert(sizeof(struct hist_page) == 64, "a page is one cache line");
+
+bool hist_pool_new(struct hist_pool *pool, uint32_t capacity)
 {
-    const uint32_t octave = bucket / ROCE_HIST_SUB;
-    const uint32_t sub = bucket % ROCE_HIST_SUB;
-    if (head->last.octave == octave) {
-        ((struct hist_page *)pool_at(pages, head->last.page))->count[sub]++;
-        return true;
-    }
-    struct hist_page *nearest = NULL;
-    for (uint32_t i = head->pages; i != NIL;) {
-        struct hist_page *page = pool_at(pages, i);
-        if (page->octave == octave) {
-            page->count[sub]++;
-            head->last.octave = octave;
-            head->last.page = i;
-            return true;
-        }
-        if (nearest == NULL || (page->octave > octave) == (page->octave < nearest->octave))
-            nearest = page;
-        i = page->next;
-    }
-    const uint32_t index = pool_take(pages);
-    if (index != NIL) {
-        struct hist_page *page = pool_at(pages, index);
-        page->next = head->pages;
-        page->octave = octave;
-        page->count[sub] = 1;
-        head->pages = index;
-        return true;
-    }
-    if (nearest != NULL)
-        nearest->count[nearest->octave < octave ? ROCE_HIST_SUB - 1 : 0]++;
-    return false;
+    pool->link = calloc(capacity, sizeof *pool->link);
+    return pool_new(&pool->pages, sizeof(struct hist_page), capacity) && pool->link != NULL;
 }
 
-bool hist_head_add(struct hist_head *head, struct pool *pages, uint64_t value)
+void hist_pool_del(struct hist_pool *pool)
+{
+    pool_del(&pool->pages);
+    free(pool->link);
+    pool->link = NULL;
+}
+
+static struct hist_page *page_at(const struct hist_pool *pool, uint32_t index)
+{
+    return pool_at(&pool->pages, index);
+}
+
+static uint32_t find(const struct hist_head *head, const struct hist_pool *pool, uint32_t octave)
+{
+    uint32_t i = head->pages;
+    while (i != NIL && pool->link[i].octave != octave)
+        i = pool->link[i].next;
+    return i;
+}
+
+static uint32_t open_page(struct hist_head *head, struct hist_pool *pool, uint32_t octave)
+{
+    const uint32_t i = pool_take(&pool->pages);
+    if (i != NIL) {
+        pool->link[i].octave = octave;
+        pool->link[i].next = head->pages;
+        head->pages = i;
+    }
+    return i;
+}
+
+static uint32_t distance(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+static uint32_t nearest(const struct hist_head *head, const struct hist_pool *pool, uint32_t octave)
+{
+    uint32_t best = NIL;
+    for (uint32_t i = head->pages; i != NIL; i = pool->link[i].next)
+        if (pool->link[i].octave < HIST_CARRY &&
+            (best == NIL ||
+             distance(pool->link[i].octave, octave) < distance(pool->link[best].octave, octave)))
+            best = i;
+    return best;
+}
+
+static bool carry(struct hist_head *head, struct hist_pool *pool, uint32_t octave, uint32_t sub)
+{
+    uint32_t i = find(head, pool, octave | HIST_CARRY);
+    if (i == NIL)
+        i = open_page(head, pool, octave | HIST_CARRY);
+    if (i == NIL)
+        return false;
+    page_at(pool, i)->count[sub]++;
+    return true;
+}
+
+static bool page_add(struct hist_head *head, struct hist_pool *pool, uint32_t bucket)
+{
+    uint32_t octave = bucket / ROCE_HIST_SUB;
+    uint32_t sub = bucket % ROCE_HIST_SUB;
+    bool good = true;
+    if (head->last.octave != octave) {
+        uint32_t i = find(head, pool, octave);
+        if (i == NIL)
+            i = open_page(head, pool, octave);
+        if (i == NIL) {
+            good = false;
+            i = nearest(head, pool, octave);
+            if (i == NIL)
+                return false;
+            sub = pool->link[i].octave < octave ? ROCE_HIST_SUB - 1 : 0;
+            octave = pool->link[i].octave;
+        }
+        head->last.octave = octave;
+        head->last.page = i;
+    }
+    if (++page_at(pool, head->last.page)->count[sub] == 0)
+        good = carry(head, pool, octave, sub) && good;
+    return good;
+}
+
+bool hist_head_add(struct hist_head *head, struct hist_pool *pool, uint64_t value)
 {
     if (head->count == 0) {
         head->min = value;
@@ -59,15 +117,17 @@ bool hist_head_add(struct hist_head *head, struct pool *pages, uint64_t value)
             memcpy(sample, head->sample, sizeof sample);
             head->last.octave = NIL;
             for (int i = 0; i < HIST_INLINE; i++)
-                good = page_add(head, pages, sample[i]) && good;
+                good = page_add(head, pool, sample[i]) && good;
         }
-        good = page_add(head, pages, bucket) && good;
+        good = page_add(head, pool, bucket) && good;
     }
-    head->count++;
+    if (head->count != UINT32_MAX)
+        head->count++;
     return good;
 }
 
-void hist_head_expand(const struct hist_head *head, const struct pool *pages, struct roce_hist *out)
+void hist_head_expand(const struct hist_head *head, const struct hist_pool *pool,
+                      struct roce_hist *out)
 {
     *out = (struct roce_hist){.count = head->count, .min = head->min, .max = head->max};
     if (head->count <= HIST_INLINE) {
@@ -75,42 +135,38 @@ void hist_head_expand(const struct hist_head *head, const struct pool *pages, st
             out->bucket[head->sample[i]]++;
         return;
     }
-    for (uint32_t i = head->pages; i != NIL;) {
-        const struct hist_page *page = pool_at(pages, i);
+    for (uint32_t i = head->pages; i != NIL; i = pool->link[i].next) {
+        const uint32_t octave = pool->link[i].octave;
+        uint32_t *bucket = &out->bucket[octave % HIST_CARRY * ROCE_HIST_SUB];
         for (uint32_t k = 0; k < ROCE_HIST_SUB; k++)
-            out->bucket[page->octave * ROCE_HIST_SUB + k] += page->count[k];
-        i = page->next;
+            bucket[k] += (uint32_t)page_at(pool, i)->count[k] << (octave >= HIST_CARRY ? 16 : 0);
     }
 }
 
-bool hist_head_copy(struct hist_head *head, struct pool *pages, const struct hist_head *from)
+bool hist_head_copy(struct hist_head *head, struct hist_pool *pool, const struct hist_head *from)
 {
     *head = *from;
+    head->flag = 0;
     if (from->count <= HIST_INLINE)
         return true;
     head->pages = NIL;
     head->last.octave = NIL;
-    for (uint32_t i = from->pages; i != NIL;) {
-        const struct hist_page *page = pool_at(pages, i);
-        const uint32_t index = pool_take(pages);
-        if (index == NIL)
+    for (uint32_t i = from->pages; i != NIL; i = pool->link[i].next) {
+        const uint32_t copy = open_page(head, pool, pool->link[i].octave);
+        if (copy == NIL)
             return false;
-        struct hist_page *copy = pool_at(pages, index);
-        *copy = *page;
-        copy->next = head->pages;
-        head->pages = index;
-        i = page->next;
+        *page_at(pool, copy) = *page_at(pool, i);
     }
     return true;
 }
 
-void hist_head_drop(struct hist_head *head, struct pool *pages)
+void hist_head_drop(struct hist_head *head, struct hist_pool *pool)
 {
     if (head->count > HIST_INLINE)
         while (head->pages != NIL) {
             const uint32_t i = head->pages;
-            head->pages = ((struct hist_page *)pool_at(pages, i))->next;
-            pool_give(pages, i);
+            head->pages = pool->link[i].next;
+            pool_give(&pool->pages, i);
         }
     *head = (struct hist_head){.pages = NIL};
 }

@@ -10,9 +10,10 @@
 
 #define HIST_INLINE 18
 
-struct hist_head {
+struct hist_head { /* one cache line */
     uint64_t min, max;
     uint32_t count;
+    uint32_t flag;  /* the owner's */
     uint32_t pages; /* list of octave pages, NIL while the samples are inline */
     union {
         uint16_t sample[HIST_INLINE]; /* buckets */
@@ -22,19 +23,30 @@ struct hist_head {
     };
 };
 
+/* The counters of one octave, in one cache line. Counters of 65536 and more go on in a second page
+ * of the same octave that counts in units of 65536. */
 struct hist_page {
-    uint32_t next;
-    uint32_t octave;
-    uint32_t count[ROCE_HIST_SUB];
+    uint16_t count[ROCE_HIST_SUB];
+};
+#define HIST_CARRY 0x100 /* octave bit of such a page */
+
+struct hist_pool {
+    struct pool pages;
+    struct hist_link { /* beside the pages, for the common case needs only their counters */
+        uint32_t next, octave;
+    } * link;
 };
 
-/* hist_head_add adds |value|. When |pages| is exhausted, a new octave's samples are put into the
+bool hist_pool_new(struct hist_pool *pool, uint32_t capacity);
+void hist_pool_del(struct hist_pool *pool);
+
+/* hist_head_add adds |value|. When |pool| is exhausted, a new octave's samples are put into the
  * nearest page there is, or only counted. Returns false in that case. */
-bool hist_head_add(struct hist_head *head, struct pool *pages, uint64_t value);
-void hist_head_expand(const struct hist_head *head, const struct pool *pages,
+bool hist_head_add(struct hist_head *head, struct hist_pool *pool, uint64_t value);
+void hist_head_expand(const struct hist_head *head, const struct hist_pool *pool,
                       struct roce_hist *out);
 /* hist_head_copy fills an empty head with the samples of |from|. */
-bool hist_head_copy(struct hist_head *head, struct pool *pages, const struct hist_head *from);
-void hist_head_drop(struct hist_head *head, struct pool *pages);
+bool hist_head_copy(struct hist_head *head, struct hist_pool *pool, const struct hist_head *from);
+void hist_head_drop(struct hist_head *head, struct hist_pool *pool);
 
 #endif

@@ -40,6 +40,7 @@ enum flow_flag {
     F_DSCP = 1 << 22,      /* dscp is valid */
     F_PORT = 1 << 21,      /* sport is valid */
     F_ASKS = 1 << 24,      /* the newest request frame asks for an answer */
+    F_ID_WILD = 1 << 25,   /* its order tells nothing */
     F_MSG_WRITE = 1 << 23, /* the open message is a WRITE */
     F_CROWDED = 1 << 25,   /* many candidates for the peer, all as good */
 };
@@ -408,6 +409,7 @@ struct ctx {
     struct roce_verdict *v;
     struct flow *f;
     uint32_t id;
+    bool id_behind; /* sent before the frame captured last, by its IP identification */
     bool copied; /* equal to an earlier frame, IP identification included, but no mirror's copy */
 };
 
@@ -474,11 +476,16 @@ void pair_index_remove(struct roce_flow_table *t, uint32_t index);
 void pair_try(struct roce_flow_table *t, uint32_t id, struct roce_verdict *v);
 void pair_set(struct roce_flow_table *t, uint32_t a, uint32_t b, bool cm, uint32_t evidence,
               struct roce_verdict *v);
-void pair_finish(struct roce_flow_table *t, uint32_t id);
+void pair_finish(struct roce_flow_table *t);
 void pair_break(struct roce_flow_table *t, uint32_t id, bool conflict);
 
 /* episode.c: steps back of the request track */
 void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct hole *was);
+/* was_missing returns how many frames were missing with |psn| the last time it should have come, 0
+ * when it came, and forgets about them. */
+uint32_t was_missing(struct trouble *trouble, uint32_t psn);
+/* episode_late counts a filler that is known to be late, not resent. */
+void episode_late(struct ctx *c, const struct hole *was);
 void episode_request_ahead(struct ctx *c);
 void episode_response(struct roce_flow_table *t, struct flow *f, uint32_t acked, bool asks);
 void episode_missing(struct roce_flow_table *t, struct flow *f, uint32_t psn, uint32_t len);

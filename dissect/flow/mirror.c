@@ -16,21 +16,22 @@
 #define CLOSE_ID      160 /* 2^16 ns units, 10 ms: with an IP identification that tells frames apart */
 #define CLOSE_BLIND   1 /* without one, and only among the newest BACK_BLIND frames */
 #define BACK_BLIND    2
+#define ID_BACK_MAX   4096 /* further back it is the next round of the 16-bit number */
+#define ID_SURE       16   /* frames in order before the identification's order counts */
 
 static uint32_t signature(const struct roce_packet *pkt, const struct roce_icrc *icrc)
 {
-    uint32_t h = (pkt->bth.psn << 8 | pkt->bth.opcode) * UINT32_C(0x9E3779B1);
-    h ^= ((uint32_t)pkt->ip.id << 16 | (uint32_t)pkt->bth.ackreq << 15 | pkt->bth.pad) *
-         UINT32_C(0x85EBCA77);
-    if (pkt->has & ROCE_HAS_PAYLOAD)
-        h += pkt->payload_len * UINT32_C(0xC2B2AE3D);
+    const uint64_t length = pkt->has & ROCE_HAS_PAYLOAD ? pkt->payload_len : 0;
+    const uint64_t what = pkt->bth.psn | (uint64_t)pkt->bth.opcode << 24 |
+                          (uint64_t)pkt->ip.id << 32 | length << 48 |
+                          (uint64_t)pkt->bth.ackreq << 63;
+    uint64_t more = icrc != NULL && icrc->has_value ? icrc->value : 0;
     if (pkt->has & ROCE_H_AETH)
-        h ^= ((uint32_t)pkt->aeth.syndrome << 24 | pkt->aeth.msn) * UINT32_C(0x27D4EB2F);
-    if (pkt->has & ROCE_H_RETH)
-        h += ((uint32_t)pkt->reth.va ^ pkt->reth.dma_length) * UINT32_C(0x165667B1);
-    if (icrc != NULL && icrc->has_value)
-        h += icrc->value;
-    return h ^ h >> 15;
+        more ^= (uint64_t)pkt->aeth.syndrome << 24 | pkt->aeth.msn;
+    else if (pkt->has & ROCE_H_RETH)
+        more ^= pkt->reth.va ^ (uint64_t)pkt->reth.dma_length << 32;
+    const uint64_t h = what * UINT64_C(0x9E3779B97F4A7C15) ^ more * UINT64_C(0xC2B2AE3D27D4EB4F);
+    return (uint32_t)(h >> 32) ^ (uint32_t)h;
 }
 
 static uint8_t attributes(const struct roce_packet *pkt)
@@ -173,6 +174,9 @@ bool mirror_copy(struct ctx *c, const struct roce_icrc *icrc)
     _Static_assert(SIG_SLOTS == 4, "all slots are compared here");
     if (pkt->ip.id != f->ip_id)
         f->flags |= F_ID_MOVES;
+    const uint16_t id_back = (uint16_t)(f->ip_id - pkt->ip.id);
+    c->id_behind =
+        id_back > 0 && id_back < ID_BACK_MAX && pkt->ip.version == 4 && f->packets > ID_SURE;
     if (sig == f->sig[0] || sig == f->sig[1] || sig == f->sig[2] || sig == f->sig[3]) {
         const bool by_id = (f->flags & F_ID_MOVES) && pkt->ip.version == 4;
         const int i = repeats(f, sig, ts, by_id);
@@ -184,7 +188,8 @@ bool mirror_copy(struct ctx *c, const struct roce_icrc *icrc)
             c->copied = by_id;
         }
     }
-    f->ip_id = pkt->ip.id;
+    if (!c->id_behind)
+        f->ip_id = pkt->ip.id;
     const uint32_t pos = f->sig_pos % SIG_SLOTS;
     f->sig[pos] = sig;
     f->sig_ts[pos] = ts;

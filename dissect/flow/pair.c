@@ -14,8 +14,10 @@
 
 #define AGREE_CLEAR  3       /* agreements that suffice when no second candidate was ever seen */
 #define AGREE_MANY   5       /* agreements that suffice when the others are ruled out */
-#define AGREE_MSN    6       /* agreements that suffice when no other has half as many */
+#define AGREE_MSN    6       /* agreements that suffice when no other has half as many, */
+#define MARGIN       3       /* or, of one that agrees with all, when others have so many less */
 #define CROWD        64      /* candidates that are many */
+#define PASSES       4       /* over all flows at the end */
 #define STEADY_NOISE 1000    /* ns: response times that differ by less are taken as equal */
 #define CHAIN_MAX    4096    /* candidates looked at in one attempt */
 #define FAR_BACK     0x10000 /* PSNs before the first one captured */
@@ -24,6 +26,7 @@
 
 struct score {
     uint32_t agree;
+    uint32_t numbered; /* agreements whose message number could be compared */
     bool ruled_out;
     bool msn_steady;
     uint64_t rtt_min, rtt_max;
@@ -210,6 +213,7 @@ static void compare(const struct roce_flow_table *t, const struct flow *f, const
                 score->msn_steady = false;
             offset = now;
             has_offset = true;
+            score->numbered++;
         }
     }
 }
@@ -234,6 +238,7 @@ static void compare_both(const struct roce_flow_table *t, const struct flow *f,
         return;
     }
     score->agree += back.agree;
+    score->numbered += back.numbered;
     score->msn_steady = score->msn_steady && back.msn_steady;
     if (back.agree > 0) {
         if (back.rtt_min < score->rtt_min)
@@ -312,8 +317,9 @@ static void field_add(struct field *field, uint32_t id, const struct score *scor
     }
 }
 
-/* Returns the candidate that these comparisons single out, or NIL. */
-static uint32_t field_winner(const struct field *field, bool ambiguous, uint32_t *agree)
+/* Returns the candidate that these comparisons with |seen| responses single out, or NIL. */
+static uint32_t field_winner(const struct field *field, bool ambiguous, uint32_t seen,
+                             uint32_t *agree)
 {
     *agree = field->score.agree;
     if (field->candidates == 1) {
@@ -327,9 +333,11 @@ static uint32_t field_winner(const struct field *field, bool ambiguous, uint32_t
         return field->best_msn;
     }
     /* Messages of a stranger end at these PSNs, under these numbers, only now and then. */
-    if (field->score_msn.agree >= AGREE_MSN && field->score_msn.agree >= field->score.agree &&
-        2 * field->next_msn <= field->score_msn.agree) {
-        *agree = field->score_msn.agree;
+    const struct score *msn = &field->score_msn;
+    const bool all = msn->agree >= seen && msn->numbered >= msn->agree;
+    if (msn->agree >= AGREE_MSN && msn->agree >= field->score.agree &&
+        field->next_msn <= (all ? msn->agree - MARGIN : msn->agree / 2)) {
+        *agree = msn->agree;
         return field->best_msn;
     }
     /* Requests of a stranger come at random moments before these responses, those of the peer
@@ -455,7 +463,7 @@ void pair_try(struct roce_flow_table *t, uint32_t id, struct roce_verdict *v)
     g->flags &= ~(uint32_t)F_CROWDED;
     if (field.candidates > CROWD && field.next_msn >= field.score_msn.agree)
         g->flags |= F_CROWDED;
-    const uint32_t winner = field_winner(&field, (g->flags & F_AMBIGUOUS) != 0, &agree);
+    const uint32_t winner = field_winner(&field, (g->flags & F_AMBIGUOUS) != 0, g->obs_n, &agree);
     /* Where candidates abound, a frame that the capture missed may hide the right one for a moment:
      * the same answer is needed twice. */
     const bool again = !(g->flags & F_AMBIGUOUS) || winner == g->winner;
@@ -466,7 +474,7 @@ void pair_try(struct roce_flow_table *t, uint32_t id, struct roce_verdict *v)
 
 /* At the end of the capture fewer agreements must do, where nothing speaks against the one
  * candidate: two, or a single one when the two hosts have no other flow. */
-void pair_finish(struct roce_flow_table *t, uint32_t id)
+static void finish_one(struct roce_flow_table *t, uint32_t id)
 {
     const struct flow *g = flow_at(t, id);
     struct field field;
@@ -474,7 +482,7 @@ void pair_finish(struct roce_flow_table *t, uint32_t id)
         return;
     const bool ambiguous = (g->flags & F_AMBIGUOUS) != 0;
     uint32_t agree;
-    const uint32_t winner = field_winner(&field, ambiguous, &agree);
+    const uint32_t winner = field_winner(&field, ambiguous, g->obs_n, &agree);
     if (winner != NIL) {
         pair_set(t, id, winner, false, agree, NULL);
         return;
@@ -485,6 +493,19 @@ void pair_finish(struct roce_flow_table *t, uint32_t id)
     const bool alone = path->flows == 1 && path_at(t, path->reverse)->flows == 1;
     if (alone || (field.score.agree >= 2 && field.score.msn_steady))
         pair_set(t, id, field.best, false, field.score.agree, NULL);
+}
+
+/* Each pair takes two flows out of the others' fields, so that more can be told. */
+void pair_finish(struct roce_flow_table *t)
+{
+    uint32_t before;
+    uint32_t pass = 0;
+    do {
+        before = t->connections;
+        for (uint32_t id = 0; id < t->flow_pool.fresh; id++)
+            if (flow_live(t, id) && flow_at(t, id)->peer == NIL)
+                finish_one(t, id);
+    } while (t->connections != before && ++pass < PASSES);
 }
 
 /* ---- deciding and dissolving ---- */

@@ -8,7 +8,7 @@
 
 #define ALIGN 64 /* a cache line, so that a record of that size never straddles two */
 
-bool pool_init(struct pool *pool, size_t size, uint32_t capacity)
+bool pool_new(struct pool *pool, size_t size, uint32_t capacity)
 {
     /* calloc of a large block hands out pages that cost nothing until they are written. */
     *pool = (struct pool){.size = size, .capacity = capacity, .free = NIL};
@@ -20,7 +20,7 @@ bool pool_init(struct pool *pool, size_t size, uint32_t capacity)
     return true;
 }
 
-void pool_free(struct pool *pool)
+void pool_del(struct pool *pool)
 {
     free(pool->raw);
     *pool = (struct pool){.free = NIL};

@@ -19,8 +19,8 @@ struct pool {
     uint32_t used;
 };
 
-bool pool_init(struct pool *pool, size_t size, uint32_t capacity);
-void pool_free(struct pool *pool);
+bool pool_new(struct pool *pool, size_t size, uint32_t capacity);
+void pool_del(struct pool *pool);
 /* pool_take returns the index of a zeroed record, or NIL when the pool is exhausted. */
 uint32_t pool_take(struct pool *pool);
 void pool_give(struct pool *pool, uint32_t index);
@@ -28,6 +28,15 @@ void pool_give(struct pool *pool, uint32_t index);
 static inline void *pool_at(const struct pool *pool, uint32_t index)
 {
     return pool->base + (size_t)index * pool->size;
+}
+
+static inline void prefetch_line(const void *p)
+{
+#if defined(__GNUC__)
+    __builtin_prefetch(p, 1);
+#else
+    (void)p;
+#endif
 }
 
 static inline uint64_t pool_touched(const struct pool *pool)

@@ -216,7 +216,7 @@ static const struct hist_head *latency_of(const struct roce_flow_table *t, uint3
     if (f->hist == NIL)
         return NULL;
     const struct hist_pair *pair = pool_at(&t->hist_pool, f->hist);
-    return which == ROCE_LATENCY_ACK && pair->split ? &pair->ack : &pair->message;
+    return which == ROCE_LATENCY_ACK && pair->message.flag != 0 ? &pair->ack : &pair->message;
 }
 
 bool roce_flow_latency(const struct roce_flow_table *table, uint32_t id, enum roce_latency which,
@@ -304,7 +304,8 @@ void roce_flow_stats(const struct roce_flow_table *table, struct roce_flow_stats
         .frames = table->frames,
         .connections = table->connections,
         .pairing_conflicts = table->conflicts,
-        .memory = bytes + pool_touched(&table->hist_pool) + pool_touched(&table->page_pool) +
+        .memory = bytes + pool_touched(&table->hist_pool) + pool_touched(&table->page_pool.pages) +
+                  table->page_pool.pages.fresh * sizeof(struct hist_link) +
                   (PAIR_INDEX_SIZE + CM_INDEX_SIZE) * sizeof(uint32_t) + sizeof *table,
         .memory_per_flow_max = table->flow_pool.fresh > 0 ? bytes / table->flow_pool.fresh : 0,
         .forgotten = table->forgotten,

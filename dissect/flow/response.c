@@ -153,6 +153,19 @@ static uint32_t end_of_open(const struct roce_flow_table *t, const struct node *
     return i;
 }
 
+static void answers(const struct node *node, const struct obs *o, struct roce_verdict *v)
+{
+    if (v == NULL)
+        return;
+    const bool read = node->kind == NODE_READ;
+    v->request_frame = read ? node->start_frame : node->frame;
+    const roce_tstamp ts = read ? node->start_ts : node->ts;
+    v->rtt = o->ts > ts ? (roce_duration)(o->ts - ts) : 0;
+    v->message = node->msg_no;
+    v->message_op = node->op;
+    v->message_frame = node->start_frame;
+}
+
 /* Acknowledges every PSN before |upto|. READs and atomics in front of it that have no answer yet
  * were skipped: an implied NAK. */
 static void acknowledge(struct roce_flow_table *t, uint32_t id, uint32_t upto, const struct obs *o,
@@ -170,6 +183,8 @@ static void acknowledge(struct roce_flow_table *t, uint32_t id, uint32_t upto, c
     f->una_ts = o->ts;
     if (f->trouble != NIL)
         old_messages(t, f, upto);
+    /* An ACK names the PSN it acknowledges; other responses only imply those before them. */
+    const uint32_t named = (o->psn >> 24 & 0x3F) == OBS_ACK ? o->psn & ROCE_PSN_MASK : NIL;
     uint32_t prev = NIL, skipped = 0;
     uint64_t newest = 0;
     roce_tstamp newest_ts = 0;
@@ -211,6 +226,10 @@ static void acknowledge(struct roce_flow_table *t, uint32_t id, uint32_t upto, c
                 newest = node->frame;
                 newest_ts = node->ts;
             }
+            if (node->last_psn == named) {
+                agree(f);
+                answers(node, o, v);
+            }
             completes(t, id, node, o, v);
         }
         pend_remove(t, f, prev, i);
@@ -228,19 +247,6 @@ static void acknowledge(struct roce_flow_table *t, uint32_t id, uint32_t upto, c
         e.duration = newest != 0 && o->ts >= newest_ts ? (roce_duration)(o->ts - newest_ts) : -1;
         event_emit(t, &e);
     }
-}
-
-static void answers(const struct node *node, const struct obs *o, struct roce_verdict *v)
-{
-    if (v == NULL)
-        return;
-    const bool read = node->kind == NODE_READ;
-    v->request_frame = read ? node->start_frame : node->frame;
-    const roce_tstamp ts = read ? node->start_ts : node->ts;
-    v->rtt = o->ts > ts ? (roce_duration)(o->ts - ts) : 0;
-    v->message = node->msg_no;
-    v->message_op = node->op;
-    v->message_frame = node->start_frame;
 }
 
 /* READs before |index| whose responses all came except some lost by the capture: the requester went
@@ -377,6 +383,8 @@ void response_apply(struct roce_flow_table *t, uint32_t from, const struct obs *
     struct flow *g = flow_at(t, from);
     const uint32_t id = g->peer;
     struct flow *f = flow_at(t, id);
+    if (f->hist != NIL)
+        prefetch_line(pool_at(&t->hist_pool, f->hist));
     const uint8_t kind = (uint8_t)(o->psn >> 24 & 0x3F);
     const uint32_t psn = o->psn & ROCE_PSN_MASK;
     const bool named = kind != OBS_NAK && kind != OBS_RNR && kind != OBS_FATAL;
@@ -388,7 +396,7 @@ void response_apply(struct roce_flow_table *t, uint32_t from, const struct obs *
         if (ahead > GHOST_MAX)
             return;
     }
-    if (named && kind != OBS_READ_MIDDLE && kind != OBS_READ_LAST) {
+    if (named && kind != OBS_ACK && kind != OBS_READ_MIDDLE && kind != OBS_READ_LAST) {
         uint32_t prev;
         const uint32_t i = entry_of(t, f, psn, &prev);
         if (i != NIL) {

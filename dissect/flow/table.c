@@ -8,6 +8,7 @@
 
 #define INDEX_START     256   /* slots in use at first */
 #define LRU_EXACT       65536 /* tables up to this size keep the order of use from the first frame */
+#define HINTS_APART     4     /* packets between two steps of fetching ahead */
 #define PORT_BITMAPS    256
 #define PORT_BITMAP_LEN (65536 / 8)
 
@@ -381,46 +382,82 @@ static uint32_t create(struct roce_flow_table *t, const struct roce_packet *pkt)
     return id;
 }
 
-static void prefetch_line(const void *p)
+/* The flow that the hint's slot most likely names; its key is compared later, when it has arrived.
+ */
+static void fetch_flow(struct roce_flow_table *t, struct hint *hint)
 {
-#if defined(__GNUC__)
-    __builtin_prefetch(p, 1);
-#else
-    (void)p;
-#endif
+    uint32_t i = hint->hash & t->flow_mask;
+    while (t->flow_index[i] != 0 && t->flow_index[i] >> 32 != hint->hash)
+        i = (i + 1) & t->flow_mask;
+    if (t->flow_index[i] == 0)
+        return;
+    hint->id = (uint32_t)t->flow_index[i] - 1;
+    const struct flow *f = flow_at(t, hint->id);
+    prefetch_line(f);
+    prefetch_line(f->op_count);
+    prefetch_line(f->sig);
+    prefetch_line(&f->msg_ts);
+    prefetch_line(&f->req_ts);
 }
 
 /* What a response will touch of the flow it answers. */
-static void warm_peer(const struct roce_flow_table *t, uint32_t id)
+static void fetch_peer(const struct roce_flow_table *t, const struct hint *hint)
 {
-    if (id == NIL || t->flows[id].peer == NIL)
+    if (hint->id == NIL || t->flows[hint->id].peer == NIL)
         return;
-    const struct flow *peer = flow_at(t, t->flows[id].peer);
+    const struct flow *peer = flow_at(t, t->flows[hint->id].peer);
     prefetch_line(peer);
     prefetch_line(&peer->msg_ts);
     prefetch_line(&peer->req_ts);
 }
 
-static uint32_t take_hint(struct roce_flow_table *t)
+static void fetch_answered(const struct roce_flow_table *t, const struct hint *hint)
 {
-    if (t->hint_n == 0)
-        return NIL;
-    const uint32_t id = t->hint[t->hint_first % HINTS];
-    t->hint_first++;
-    t->hint_n--;
-    if (t->hint_warm > 0)
-        t->hint_warm--;
-    if (t->hint_warm < t->hint_n) {
-        warm_peer(t, t->hint[(t->hint_first + t->hint_warm) % HINTS]);
-        t->hint_warm++;
+    if (hint->id == NIL || t->flows[hint->id].peer == NIL)
+        return;
+    const struct flow *peer = flow_at(t, t->flows[hint->id].peer);
+    if (peer->hist != NIL)
+        prefetch_line(pool_at(&t->hist_pool, peer->hist));
+    if (peer->pend_head != NIL)
+        prefetch_line(node_at(t, peer->pend_head));
+}
+
+/* Moves each step on, a few packets apart; |drain| when no more hints come. */
+static void fetch_on(struct roce_flow_table *t, bool drain)
+{
+    const uint32_t apart = drain ? 0 : HINTS_APART;
+    if (t->hint_end - t->hint_found > apart) {
+        fetch_flow(t, &t->hint[t->hint_found % HINTS]);
+        t->hint_found++;
     }
-    return id;
+    if (t->hint_found - t->hint_warm > HINTS_APART || (drain && t->hint_found != t->hint_warm)) {
+        fetch_peer(t, &t->hint[t->hint_warm % HINTS]);
+        t->hint_warm++;
+        if (t->hint_warm - t->hint_begin > HINTS_APART)
+            fetch_answered(t, &t->hint[(t->hint_warm - HINTS_APART - 1) % HINTS]);
+    }
+}
+
+static uint32_t take_hint(struct roce_flow_table *t, const struct roce_packet *pkt)
+{
+    if (t->hint_begin == t->hint_end)
+        return NIL;
+    const struct hint *hint = &t->hint[t->hint_begin % HINTS];
+    t->hint_begin++;
+    if (t->hint_found - t->hint_begin > HINTS)
+        t->hint_found = t->hint_begin;
+    if (t->hint_warm - t->hint_begin > HINTS)
+        t->hint_warm = t->hint_begin;
+    fetch_on(t, true);
+    if (hint->id == NIL || !is_flow_of(t, hint->id, pkt))
+        return NIL;
+    return hint->id;
 }
 
 uint32_t table_get(struct roce_flow_table *t, const struct roce_packet *pkt, bool *created)
 {
-    uint32_t id = take_hint(t);
-    if (id == NIL || !is_flow_of(t, id, pkt)) {
+    uint32_t id = take_hint(t, pkt);
+    if (id == NIL) {
         const uint32_t path = find_path(t, pkt);
         id = path == NIL ? NIL : table_find(t, path, pkt->bth.dqpn);
     }
@@ -438,21 +475,16 @@ void roce_flow_prefetch(struct roce_flow_table *table, const struct roce_packet 
 {
     if ((pkt->has & (ROCE_HAS_BTH | ROCE_HAS_IP)) != (ROCE_HAS_BTH | ROCE_HAS_IP))
         return;
-    if (table->hint_n == HINTS)
+    if (table->hint_end - table->hint_begin == HINTS)
         return;
     const uint32_t path = find_path(table, pkt);
-    const uint32_t id = path == NIL ? NIL : table_find(table, path, pkt->bth.dqpn);
-    table->hint[(table->hint_first + table->hint_n++) % HINTS] = id;
-    if (id != NIL) {
-        const struct flow *f = flow_at(table, id);
-        for (size_t i = 64; i < 320; i += 64)
-            prefetch_line((const char *)f + i);
+    struct hint *hint = &table->hint[table->hint_end++ % HINTS];
+    *hint = (struct hint){.path = path, .dqpn = pkt->bth.dqpn, .id = NIL};
+    if (path != NIL) {
+        hint->hash = (uint32_t)flow_hash(table, path, pkt->bth.dqpn);
+        prefetch_line(&table->flow_index[hint->hash & table->flow_mask]);
     }
-    /* A few packets later the flow itself has arrived, and names its peer. */
-    if (table->hint_n - table->hint_warm > 4) {
-        warm_peer(table, table->hint[(table->hint_first + table->hint_warm) % HINTS]);
-        table->hint_warm++;
-    }
+    fetch_on(table, false);
 }
 
 uint32_t roce_flow_find(const struct roce_flow_table *table, const uint8_t src[16],
@@ -487,18 +519,17 @@ struct roce_flow_table *roce_flow_table_new(const struct roce_flow_opts *opts)
     t->seed = mix((uintptr_t)t, UINT64_C(0xD1B54A32D192ED03));
     t->lru_head = t->lru_tail = NIL;
     const uint32_t n = t->capacity;
-    bool good = pool_init(&t->flow_pool, sizeof(struct flow), n) &&
-                pool_init(&t->path_pool, sizeof(struct path), n) &&
-                pool_init(&t->node_pool, sizeof(struct node), NODES_BASE + n) &&
-                pool_init(&t->hole_pool, sizeof(struct hole), NODES_BASE + n) &&
-                pool_init(&t->trouble_pool, sizeof(struct trouble), n) &&
-                pool_init(&t->wide_pool, sizeof(struct wide), n) &&
-                pool_init(&t->op_pool, sizeof(struct op_block), n) &&
-                pool_init(&t->hist_pool, sizeof(struct hist_pair), t->opts.no_latency ? 1 : n) &&
-                pool_init(&t->page_pool, sizeof(struct hist_page),
-                          t->opts.no_latency ? 1 : NODES_BASE + n) &&
-                pool_init(&t->port_pool, PORT_BITMAP_LEN, PORT_BITMAPS) &&
-                pool_init(&t->cm_pool, sizeof(struct cm_entry), n < CM_MAX ? n : CM_MAX);
+    bool good = pool_new(&t->flow_pool, sizeof(struct flow), n) &&
+                pool_new(&t->path_pool, sizeof(struct path), n) &&
+                pool_new(&t->node_pool, sizeof(struct node), NODES_BASE + n) &&
+                pool_new(&t->hole_pool, sizeof(struct hole), NODES_BASE + n) &&
+                pool_new(&t->trouble_pool, sizeof(struct trouble), n) &&
+                pool_new(&t->wide_pool, sizeof(struct wide), n) &&
+                pool_new(&t->op_pool, sizeof(struct op_block), n) &&
+                pool_new(&t->hist_pool, sizeof(struct hist_pair), t->opts.no_latency ? 1 : n) &&
+                hist_pool_new(&t->page_pool, t->opts.no_latency ? 1 : NODES_BASE + n) &&
+                pool_new(&t->port_pool, PORT_BITMAP_LEN, PORT_BITMAPS) &&
+                pool_new(&t->cm_pool, sizeof(struct cm_entry), n < CM_MAX ? n : CM_MAX);
     if (good) {
         t->flows = pool_at(&t->flow_pool, 0);
         t->flow_index = calloc(t->index_max, sizeof *t->flow_index);
@@ -528,10 +559,11 @@ void roce_flow_table_del(struct roce_flow_table *table)
         return;
     struct pool *pools[] = {&table->flow_pool, &table->path_pool,    &table->node_pool,
                             &table->hole_pool, &table->trouble_pool, &table->wide_pool,
-                            &table->op_pool,   &table->hist_pool,    &table->page_pool,
-                            &table->port_pool, &table->cm_pool};
+                            &table->op_pool,   &table->hist_pool,    &table->port_pool,
+                            &table->cm_pool};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
-        pool_free(pools[i]);
+        pool_del(pools[i]);
+    hist_pool_del(&table->page_pool);
     free(table->flow_index);
     free(table->path_index);
     free(table->lru_prev);

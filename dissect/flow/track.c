@@ -242,6 +242,14 @@ static void came_again(struct ctx *c, uint32_t n)
     else
         trouble->dup++;
     c->v->flags |= ROCE_V_RETRANSMITTED | (fill ? ROCE_V_FILL : ROCE_V_DUP);
+    if (c->id_behind && !(f->flags & F_ID_WILD)) {
+        /* The sender counts its frames, and this one left before others that are here already. */
+        was_missing(trouble, psn);
+        if (fill)
+            episode_late(c, &was);
+        message_request(c, n, fill);
+        return;
+    }
     episode_request_behind(c, n, fill, &was);
     message_request(c, n, fill);
     f->prev_end = end;
@@ -304,6 +312,8 @@ void track_request(struct ctx *c)
     c->v->expected_psn = f->next_psn;
     const int32_t d = roce_psn_diff(psn, f->next_psn);
     if (d >= 0) {
+        if (c->id_behind)
+            f->flags |= F_ID_WILD;
         if (f->trouble != NIL)
             episode_request_ahead(c);
         if (d > 0)

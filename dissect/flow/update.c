@@ -42,7 +42,7 @@ static void describe_frame(struct ctx *c)
 {
     struct flow *f = c->f;
     const struct roce_packet *pkt = c->pkt;
-    if (pkt->has & ROCE_HAS_UDP)
+    if ((pkt->has & ROCE_HAS_UDP) && (f->sport != pkt->udp.sport || !(f->flags & F_PORT)))
         count_port(c, pkt->udp.sport);
     f->flags |= pkt->bth.migreq ? F_MIG1 : F_MIG0;
     f->ttl = pkt->ip.ttl;
@@ -139,15 +139,11 @@ bool roce_flow_update(struct roce_flow_table *table, const struct roce_frame *fr
                       const struct roce_packet *pkt, const struct roce_icrc *icrc,
                       struct roce_verdict *verdict)
 {
-    *verdict = (struct roce_verdict){.flow = NIL,
-                                     .peer = NIL,
-                                     .connection = NIL,
-                                     .cause = ROCE_CAUSE_NONE,
-                                     .message_op = ROCE_MESSAGE_NONE,
-                                     .rtt = -1,
-                                     .latency = -1,
-                                     .wait = -1,
-                                     .delta = -1};
+    memset(verdict, 0, sizeof *verdict);
+    verdict->flow = verdict->peer = verdict->connection = NIL;
+    verdict->cause = ROCE_CAUSE_NONE;
+    verdict->message_op = ROCE_MESSAGE_NONE;
+    verdict->rtt = verdict->latency = verdict->wait = verdict->delta = -1;
     if ((pkt->has & (ROCE_HAS_BTH | ROCE_HAS_IP)) != (ROCE_HAS_BTH | ROCE_HAS_IP))
         return false;
     table->now = frame->ts;
@@ -220,9 +216,7 @@ void roce_flow_finish(struct roce_flow_table *table)
 {
     table->frame = 0;
     mirror_resolve(table, true);
-    for (uint32_t id = 0; id < table->flow_pool.fresh; id++)
-        if (flow_live(table, id) && flow_at(table, id)->peer == NIL)
-            pair_finish(table, id);
+    pair_finish(table);
     for (uint32_t id = 0; id < table->flow_pool.fresh; id++) {
         if (!flow_live(table, id))
             continue;

@@ -319,6 +319,35 @@ static void test_late_is_not_resent(void **state)
     finish_and_compare(&r, &(struct expected){.late = 1});
 }
 
+/* A sender that counts its frames gives a late one away, whatever was asked for in the meantime. */
+static void test_late_behind_the_nak(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    for (uint32_t i = 8; i < 20; i++) {
+        send(&r, i);
+        ack(&r, i);
+    }
+    r.ip_id++; /* of 20, which takes a detour */
+    send(&r, 21);
+    nak(&r, 20);
+    const uint16_t newest = r.ip_id;
+    r.ip_id = (uint16_t)(newest - 3);
+    send(&r, 20);
+    assert_false(r.v.flags & ROCE_V_EPISODE);
+    r.ip_id = newest;
+    send(&r, 20); /* now the NAK is obeyed */
+    assert_true(r.v.flags & ROCE_V_EPISODE);
+    assert_int_equal(r.v.cause, ROCE_CAUSE_NAK);
+    send(&r, 21);
+    ack(&r, 21);
+    const struct roce_flow_counters c = rig_counters(&r, 1, 2, B);
+    assert_int_equal(c.retransmitted_fill, 1);
+    assert_int_equal(c.retransmitted_dup, 2);
+    finish_and_compare(&r, &(struct expected){.nak = 1, .late = 1, .down = 1});
+}
+
 static void test_open_hole_at_the_end(void **state)
 {
     (void)state;
@@ -530,6 +559,7 @@ int main(void)
         cmocka_unit_test(test_lost_by_the_capture_only),
         cmocka_unit_test(test_capture_loss_at_the_tail),
         cmocka_unit_test(test_late_is_not_resent),
+        cmocka_unit_test(test_late_behind_the_nak),
         cmocka_unit_test(test_open_hole_at_the_end),
         cmocka_unit_test(test_implied_nak_of_an_atomic),
         cmocka_unit_test(test_read_response_lost_before_the_mirror),
