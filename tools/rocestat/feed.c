@@ -15,7 +15,7 @@
 
 /* Batches in flight for each thread: enough to ride out a scheduler's whims, few enough to stay in
  * the second-level caches. */
-enum { BATCHES_EACH = 16 };
+enum { BATCHES_EACH = 8 };
 
 /* What one thread needs for itself: expressions are compiled as link types appear. */
 struct decoder {
@@ -84,7 +84,8 @@ static void fetch(struct feed *feed, struct feed_batch *batch, uint64_t free_num
     struct roce_reader *reader = feed->reader;
     if (feed->holds)
         roce_reader_release(reader, free_number);
-    batch->read = roce_reader_next(reader, batch->frame, FEED_BATCH);
+    batch->read =
+        roce_reader_next(reader, batch->frame, feed->jobs == 1 ? FEED_BATCH_ALONE : FEED_BATCH);
     batch->count = batch->read > 0 ? batch->read : 0;
     if (batch->read > 0)
         batch->last_number = batch->frame[batch->read - 1].number;

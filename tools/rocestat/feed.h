@@ -15,7 +15,8 @@
 
 #include "rocestat/options.h"
 
-enum { FEED_BATCH = 64 };
+/* Alone a batch stays in the first cache levels; among threads it has to pay for a rendezvous. */
+enum { FEED_BATCH_ALONE = 64, FEED_BATCH = 256 };
 
 struct feed_batch {
     struct roce_packet packet[FEED_BATCH]; /* |count| of each: the frames that passed */
