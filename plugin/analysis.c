@@ -11,6 +11,7 @@
 #define CHUNK_FRAMES   16384
 #define KEPT_REQUESTS  16   /* newest requests of a flow that name memory, for what NAKs refuse */
 #define PENDING_NAKS   8    /* of a flow whose pair is not known yet */
+#define COPIES         1024 /* frames that look captured twice, kept until that is decided */
 #define EPISODE_FRAMES 4096 /* frames behind a restart that are told its cause */
 #define QUEUE_LOOKED_AT                                                      \
     4096 /* requests without acknowledgement among which a PSN is looked for \
@@ -49,10 +50,12 @@ static struct {
     uint32_t n_records;
     struct flow_state *flows;
     uint32_t n_flows;
-    GHashTable *refusals; /* frame of the NAK -> struct refusal */
-    uint32_t now;         /* frame that is being fed */
-    uint64_t updates;     /* frames fed */
-    uint64_t settled;     /* |updates| at the newest finish */
+    GHashTable *refusals;    /* frame of the NAK -> struct refusal */
+    uint32_t copies[COPIES]; /* numbers of records that look like mirror duplicates */
+    uint32_t n_copies;
+    uint32_t now;     /* frame that is being fed */
+    uint64_t updates; /* frames fed */
+    uint64_t settled; /* |updates| at the newest finish */
     bool finished, live;
 } state;
 
@@ -156,7 +159,7 @@ static void queue_acked(struct flow_state *flow, uint32_t psn, uint32_t frame)
     for (uint32_t number = flow->head; number != 0;) {
         struct record *rec = record_at(number - 1);
         const uint32_t next = rec->acked;
-        if (roce_psn_diff(psn, rec->psn) >= 0) {
+        if (rec->frame < frame && roce_psn_diff(psn, rec->psn) >= 0) {
             rec->acked = frame;
             rec->flags = (rec->flags & ~(uint32_t)RECORD_QUEUED) | RECORD_ACKED;
             if (before != NULL)
@@ -192,7 +195,6 @@ static void on_message(const struct roce_event *event)
         return;
     first->flags |= RECORD_BEGINS | RECORD_DONE;
     first->message_packet = (uint32_t)event->evidence[1];
-    first->message_bytes = (uint32_t)event->bytes;
     first->latency = event->duration;
     first->done = (uint32_t)event->evidence[2];
     first->message_frame = 0;
@@ -402,6 +404,13 @@ static void watch_congestion(struct record *rec, const struct roce_frame *frame,
     }
 }
 
+/* The length of a SEND is known with its last packet. */
+static void note_bytes(struct record *first, uint64_t bytes)
+{
+    if (first != NULL && first->message_bytes < bytes)
+        first->message_bytes = (uint32_t)bytes;
+}
+
 /* Events of this very frame may have written to the record before. */
 static void record_fill(struct record *rec, const struct roce_verdict *v,
                         const struct roce_packet *pkt, uint32_t frame)
@@ -430,16 +439,46 @@ static void record_fill(struct record *rec, const struct roce_verdict *v,
         rec->time = v->wait;
     if ((v->flags & ROCE_V_RETRANSMITTED) != 0)
         rec->ref = (uint32_t)v->resent_frame;
+    if ((v->flags & ROCE_V_REQUEST) != 0)
+        note_bytes(record_of(v->message_frame), v->message_bytes);
     if ((rec->flags & RECORD_DONE) != 0)
         return;
     if ((v->flags & ROCE_V_REQUEST) != 0 && v->message_frame == frame) {
         rec->flags |= RECORD_BEGINS;
-        rec->message_bytes = (uint32_t)v->message_bytes;
         return;
     }
     rec->message_frame = (uint32_t)v->message_frame;
     rec->message_packet = v->message_packet;
     rec->message_bytes = (uint32_t)v->message_bytes;
+}
+
+/* |span| of a copy, which takes no PSN, keeps what it is if it is none of the mirror's. */
+static void keep_copy(struct record *rec, const struct roce_packet *pkt, uint32_t number)
+{
+    if (state.n_copies == COPIES)
+        return;
+    state.copies[state.n_copies++] = number;
+    rec->span = pkt->op == ROCE_OP_READ_RESPONSE ? ROCE_V_READ_RESPONSE_DUP
+                : pkt->response || pkt->op >= ROCE_OP_CNP
+                    ? 0
+                    : (uint32_t)(ROCE_V_REQUEST | ROCE_V_RETRANSMITTED | ROCE_V_DUP);
+}
+
+/* The first copies of a capture are called the mirror's until it is clear that copies are not the
+ * rule: then the network or the sender has made them. */
+static void settle_copies(void)
+{
+    const struct roce_flow_table *flows = roce_observer_flows(state.observer);
+    struct roce_flow_counters counters;
+    for (uint32_t i = 0; i < state.n_copies; i++) {
+        struct record *rec = record_at(state.copies[i] - 1);
+        if (!roce_flow_counters(flows, rec->flow, &counters) || counters.mirror_duplicates != 0)
+            continue;
+        rec->flags = (rec->flags & ~(uint32_t)ROCE_V_MIRROR_DUP) | rec->span;
+        rec->missing = rec->psn;
+        rec->span = 0;
+    }
+    state.n_copies = 0;
 }
 
 static bool is_acknowledged(const struct roce_packet *pkt)
@@ -472,6 +511,8 @@ const struct record *analysis_add(const struct roce_frame *frame, const struct r
     if (!counted)
         return NULL;
     record_fill(rec, &v, pkt, (uint32_t)frame->number);
+    if ((v.flags & ROCE_V_MIRROR_DUP) != 0)
+        keep_copy(rec, pkt, number);
     watch_congestion(rec, frame, pkt, &v);
     if ((v.flags & ROCE_V_REQUEST) != 0) {
         struct flow_state *flow = flow_state(v.flow);
@@ -480,6 +521,20 @@ const struct record *analysis_add(const struct roce_frame *frame, const struct r
             queue_append(flow, number);
     }
     return rec;
+}
+
+bool analysis_began(void)
+{
+    return state.observer != NULL;
+}
+
+void analysis_other(const struct roce_frame *frame, const struct roce_packet *pkt)
+{
+    struct roce_verdict v;
+    if (number_of(frame->number) != 0)
+        return;
+    state.updates++;
+    roce_observer_update(state.observer, frame, pkt, NULL, &v);
 }
 
 const struct record *analysis_find(uint32_t frame)
@@ -525,7 +580,7 @@ void analysis_settle(void)
 {
     if (state.observer == NULL || state.settled == state.updates)
         return;
-    /* Frames behind the end: the file grows, and its end cannot be told. */
+    /* Frames came behind what looked like the end: the file grows, and its end cannot be told. */
     if (state.finished)
         state.live = true;
     state.settled = state.updates;
@@ -535,6 +590,7 @@ void analysis_settle(void)
     }
     state.finished = true;
     roce_observer_finish(state.observer);
+    settle_copies();
 }
 
 struct roce_observer *analysis_observer(void)

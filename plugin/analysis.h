@@ -59,6 +59,11 @@ void analysis_cleanup(void); /* a file is closed */
 const struct record *analysis_add(const struct roce_frame *frame, const struct roce_packet *pkt,
                                   const struct roce_icrc *icrc);
 
+/* Frames that are no RoCE tell the observer how time passes, and what else there is. They are fed
+ * from the first RoCE frame on: analysis_began. */
+bool analysis_began(void);
+void analysis_other(const struct roce_frame *frame, const struct roce_packet *pkt);
+
 /* analysis_find returns the record of a frame seen before, or NULL. */
 const struct record *analysis_find(uint32_t frame);
 

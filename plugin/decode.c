@@ -105,6 +105,29 @@ static bool rebuild(tvbuff_t *tvb, const packet_info *pinfo, const struct roce_d
     return roce_packet_decode(frame, opts, pkt) == ROCE_KIND_ROCEV2;
 }
 
+static struct roce_frame frame_of(tvbuff_t *source, const packet_info *pinfo)
+{
+    const uint32_t caplen = tvb_captured_length(source);
+    return (struct roce_frame){
+        .data = tvb_get_ptr(source, 0, (int)caplen),
+        .caplen = caplen,
+        .origlen = tvb_reported_length(source),
+        .number = pinfo->num,
+        .ts = (roce_tstamp)pinfo->abs_ts.secs * 1000000000U + (roce_tstamp)pinfo->abs_ts.nsecs,
+    };
+}
+
+bool decode_frame(packet_info *pinfo, struct roce_frame *frame, struct roce_packet *pkt)
+{
+    const int type = link_type(pinfo);
+    if (type < 0 || pinfo->data_src == NULL)
+        return false;
+    *frame = frame_of(get_data_source_tvb(pinfo->data_src->data), pinfo);
+    frame->linktype = (uint32_t)type;
+    roce_packet_decode(frame, NULL, pkt);
+    return true;
+}
+
 enum decoded decode_packet(tvbuff_t *tvb, packet_info *pinfo, bool rd, struct roce_frame *frame,
                            struct roce_packet *pkt, uint32_t *base)
 {
@@ -112,14 +135,7 @@ enum decoded decode_packet(tvbuff_t *tvb, packet_info *pinfo, bool rd, struct ro
         .rd = rd, .udp_ports = {(uint16_t)pinfo->destport}, .n_udp_ports = 1};
     tvbuff_t *source = tvb_get_ds_tvb(tvb);
     const uint32_t at = (uint32_t)tvb_raw_offset(tvb);
-    const uint32_t caplen = tvb_captured_length(source);
-    struct roce_frame whole = {
-        .data = tvb_get_ptr(source, 0, (int)caplen),
-        .caplen = caplen,
-        .origlen = tvb_reported_length(source),
-        .number = pinfo->num,
-        .ts = (roce_tstamp)pinfo->abs_ts.secs * 1000000000U + (roce_tstamp)pinfo->abs_ts.nsecs,
-    };
+    struct roce_frame whole = frame_of(source, pinfo);
     const int type = is_frame(source, pinfo) ? link_type(pinfo) : -1;
     *base = at;
     if (type >= 0) {

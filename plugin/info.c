@@ -165,29 +165,30 @@ static char *put_remarks(char *out, const struct view *view)
     return out;
 }
 
+static char *put_quanta(char *out, uint16_t quanta, uint64_t link_speed_bps)
+{
+    if (quanta == 0)
+        return put(out, " resume");
+    out = put(out, " pause ");
+    if (link_speed_bps != 0)
+        return put_time(out, (int64_t)roce_pause_ns(quanta, link_speed_bps));
+    return put(roce_fmt_uint(out, quanta), " quanta");
+}
+
 static char *put_pause(char *out, const struct view *view)
 {
     const struct roce_packet *pkt = view->pkt;
-    if (pkt->status != ROCE_STATUS_OK)
-        return put(out, pkt->kind == ROCE_KIND_PFC ? "PFC" : "PAUSE");
+    const bool whole = pkt->status == ROCE_STATUS_OK;
     if (pkt->kind == ROCE_KIND_PAUSE) {
-        out = put_uint(out, "PAUSE ", pkt->pause.quanta);
-        return put(out, " quanta");
+        out = put(out, "PAUSE");
+        return whole ? put_quanta(out, pkt->pause.quanta, view->link_speed_bps) : out;
     }
     out = put(out, "PFC");
-    for (unsigned i = 0; i < G_N_ELEMENTS(pkt->pfc.quanta); i++) {
+    for (unsigned i = 0; whole && i < G_N_ELEMENTS(pkt->pfc.quanta); i++) {
         if ((pkt->pfc.enable >> i & 1) == 0)
             continue;
         out = put_uint(out, " prio ", i);
-        if (pkt->pfc.quanta[i] == 0) {
-            out = put(out, " resume");
-        } else if (view->link_speed_bps != 0) {
-            out = put(out, " pause ");
-            out = put_time(out, (int64_t)roce_pause_ns(pkt->pfc.quanta[i], view->link_speed_bps));
-        } else {
-            out = put_uint(out, " pause ", pkt->pfc.quanta[i]);
-            out = put(out, " quanta");
-        }
+        out = put_quanta(out, pkt->pfc.quanta[i], view->link_speed_bps);
     }
     return out;
 }

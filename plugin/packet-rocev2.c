@@ -17,6 +17,7 @@ enum tree_order { TREE_OWN, TREE_BOTH, TREE_BUILTIN_FIRST };
 
 int proto_rocev2 = -1;
 int tap_rocev2 = -1;
+static int proto_others = -1;
 
 static gint pref_tree = TREE_BOTH;
 static ws_bool pref_check_icrc = TRUE;
@@ -74,7 +75,7 @@ static void cut_layers(packet_info *pinfo, guint count)
  * payload, or forgets its own reassembly, is no fault of a packet whose lengths agree. Returns
  * false when that happened. */
 static bool call_builtin(dissector_handle_t builtin, tvbuff_t *tvb, packet_info *pinfo,
-                         proto_tree *tree, bool lengths_agree)
+                         proto_tree *tree)
 {
     address src, dst, net_src, net_dst, dl_src, dl_dst;
     copy_address_shallow(&src, &pinfo->src);
@@ -92,8 +93,6 @@ static bool call_builtin(dissector_handle_t builtin, tvbuff_t *tvb, packet_info 
     }
     CATCH3(ReportedBoundsError, ContainedBoundsError, DissectorError)
     {
-        if (!lengths_agree)
-            RETHROW;
         whole = false;
     }
     FINALLY
@@ -126,6 +125,23 @@ static void view_management(struct view *view)
                                   pkt->payload_captured - ROCE_MAD_HDR_LEN, &view->cm) > 0;
 }
 
+static const char *protocol_name(const struct roce_packet *pkt)
+{
+    switch ((enum roce_kind)pkt->kind) {
+    case ROCE_KIND_ROCEV1:
+        return "RoCEv1";
+    case ROCE_KIND_PFC:
+        return "PFC";
+    case ROCE_KIND_PAUSE:
+        return "PAUSE";
+    case ROCE_KIND_ROCEV2:
+    case ROCE_KIND_IB:
+    case ROCE_KIND_OTHER:
+        break;
+    }
+    return "RoCEv2";
+}
+
 /* A protocol above InfiniBand keeps its name, and its text unless ours says more. */
 static void show_columns(const struct view *view, bool ulp)
 {
@@ -136,12 +152,8 @@ static void show_columns(const struct view *view, bool ulp)
         col_append_str(columns, COL_INFO, line);
         return;
     }
-    const bool pause = view->pkt->kind == ROCE_KIND_PFC || view->pkt->kind == ROCE_KIND_PAUSE;
     if (!ulp)
-        col_set_str(columns, COL_PROTOCOL,
-                    pause                                 ? "PFC"
-                    : view->pkt->kind == ROCE_KIND_ROCEV1 ? "RoCEv1"
-                                                          : "RoCEv2");
+        col_set_str(columns, COL_PROTOCOL, protocol_name(view->pkt));
     info_line(view, line);
     col_add_str(columns, COL_INFO, line);
 }
@@ -213,19 +225,19 @@ static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *da
     view_management(&view);
 
     const bool pause = pkt.kind == ROCE_KIND_PFC || pkt.kind == ROCE_KIND_PAUSE;
-    const bool hand_on =
-        builtin != NULL && (pause || (pref_tree != TREE_OWN && builtin_reads(&pkt)));
+    const bool hand_on = builtin != NULL && (pause ? pkt.status == ROCE_STATUS_OK
+                                                   : pref_tree != TREE_OWN && builtin_reads(&pkt));
     bool whole = true;
     bool ulp = false;
     if (!hand_on || pref_tree != TREE_BUILTIN_FIRST)
         tree_build(&view, tree);
     if (hand_on) {
-        whole = call_builtin(builtin, tvb, pinfo, tree, pkt.status != ROCE_STATUS_MALFORMED);
+        whole = call_builtin(builtin, tvb, pinfo, tree);
         ulp = whole && !pause && handoff_upper_protocol(pinfo);
     }
     if (hand_on && pref_tree == TREE_BUILTIN_FIRST)
         tree_build(&view, tree);
-    if (!whole)
+    if (!whole && pkt.status == ROCE_STATUS_OK)
         expert_ulp_gave_up(pinfo, NULL);
     show_columns(&view, ulp);
     queue_tap(&view);
@@ -245,6 +257,21 @@ static int dissect_ethertype(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree
     const enum handoff which =
         pinfo->match_uint == ROCE_ETHERTYPE_MAC_CONTROL ? HANDOFF_MAC_CONTROL : HANDOFF_ROCEV1;
     return dissect(tvb, pinfo, tree, data, handoff_builtin(which));
+}
+
+/* Behind all other dissectors: frames that did not come here. Without RoCE there is nothing to do.
+ */
+static int dissect_other(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
+{
+    struct roce_frame frame;
+    struct roce_packet pkt;
+    (void)tvb;
+    (void)tree;
+    (void)data;
+    if (!pinfo->fd->visited && analysis_began() && decode_frame(pinfo, &frame, &pkt) &&
+        !roce_packet_is_roce(&pkt))
+        analysis_other(&frame, &pkt);
+    return 0;
 }
 
 static void init_file(void)
@@ -284,6 +311,9 @@ static void register_preferences(void)
 void proto_register_rocev2(void)
 {
     proto_rocev2 = proto_register_protocol("RDMA over Converged Ethernet", "RoCEv2", "rocev2");
+    proto_others =
+        proto_register_protocol_in_name_only("RoCEv2 observer of other frames", "RoCEv2 others",
+                                             "rocev2.others", proto_rocev2, FT_PROTOCOL);
     tree_register();
     expert_register();
     tap_rocev2 = register_tap("rocev2");
@@ -297,5 +327,6 @@ void proto_reg_handoff_rocev2(void)
 {
     handoff_init(create_dissector_handle(dissect_udp_payload, proto_rocev2),
                  create_dissector_handle(dissect_ethertype, proto_rocev2));
+    register_postdissector(create_dissector_handle(dissect_other, proto_others));
     apply_preferences();
 }

@@ -51,6 +51,9 @@ enum decoded { DECODED_FRAME, DECODED_INNER, DECODED_REBUILT, DECODED_NOT };
 enum decoded decode_packet(tvbuff_t *tvb, packet_info *pinfo, bool rd, struct roce_frame *frame,
                            struct roce_packet *pkt, uint32_t *base);
 
+/* Decodes the frame itself; false when its link type is not known. */
+bool decode_frame(packet_info *pinfo, struct roce_frame *frame, struct roce_packet *pkt);
+
 /* tree.c */
 void tree_register(void);
 void tree_build(const struct view *view, proto_tree *tree);

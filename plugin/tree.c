@@ -2,6 +2,8 @@
 /* The protocol tree, from the one list of fields. */
 #include "rocev2.h"
 
+#include <limits.h>
+
 #include "facts.h"
 
 enum group {
@@ -202,16 +204,14 @@ static void add_field(const struct view *view, proto_tree *tree, enum field_id i
         proto_item_set_generated(item);
 }
 
-static int in_tvb(const struct view *view, uint32_t offset)
+/* Where |length| bytes at |offset| of the frame lie in the tvb. What a contradictory length puts
+ * behind its end cannot be pointed at: then the run is shorter, or empty at the end. */
+static int in_tvb(const struct view *view, uint32_t offset, int *length)
 {
-    return (int)(offset - view->base);
-}
-
-/* Bytes of the tvb from |offset|, at most |length|: what is behind its end cannot be pointed at. */
-static int length_in_tvb(const struct view *view, int offset, uint32_t length)
-{
-    const int left = (int)tvb_captured_length(view->tvb) - offset;
-    return left < 0 ? 0 : MIN(left, (int)length);
+    const int end = (int)tvb_captured_length(view->tvb);
+    const int at = (int)MIN(offset - view->base, (uint32_t)end);
+    *length = MIN(*length, end - at);
+    return at;
 }
 
 static bool group_present(const struct view *view, enum group group)
@@ -232,19 +232,26 @@ static bool group_present(const struct view *view, enum group group)
     }
 }
 
-/* The groups of one kind; a subtree appears with its first field. */
+/* Where the group's bytes begin in the frame; computed groups have none. */
+static uint32_t group_offset(const struct view *view, enum group group)
+{
+    const int header = groups[group].header;
+    if (header < 0)
+        return view->base;
+    return header == 0 ? view->pkt->bth_off
+                       : roce_packet_header_off(view->pkt, (enum roce_header)header);
+}
+
+/* The fields of one group; its subtree appears with the first of them. */
 static void add_group(const struct view *view, proto_tree *tree, enum group group,
                       enum field_id first, enum field_id end)
 {
-    const int header = groups[group].header;
-    int at = 0;
-    if (header >= 0)
-        at =
-            in_tvb(view, header == 0 ? view->pkt->bth_off
-                                     : roce_packet_header_off(view->pkt, (enum roce_header)header));
+    const uint32_t begin = group_offset(view, group);
     proto_tree *subtree = NULL;
     proto_item *item = NULL;
-    int end_of_bytes = at;
+    int none = 0;
+    const int at = in_tvb(view, begin, &none);
+    int behind = at;
     for (enum field_id id = first; id < end; id++) {
         uint64_t value;
         if (!wanted(tree, id) || !fields[id].get(view, &value))
@@ -252,21 +259,21 @@ static void add_group(const struct view *view, proto_tree *tree, enum group grou
         if (subtree == NULL) {
             subtree = proto_tree_add_subtree(tree, view->tvb, at, 0, ett[group], &item,
                                              groups[group].label);
-            if (header < 0)
+            if (groups[group].header < 0)
                 proto_item_set_generated(item);
         }
         int offset = at;
         int length = 0;
         if (fields[id].span != ROCE_SPAN_NONE) {
             const struct roce_span span = roce_span((enum roce_span_id)fields[id].span);
-            offset += span.off;
             length = span.len;
-            end_of_bytes = MAX(end_of_bytes, offset + length);
+            offset = in_tvb(view, begin + span.off, &length);
+            behind = MAX(behind, offset + length);
         }
         add_field(view, subtree, id, value, offset, length);
     }
-    if (end_of_bytes > at)
-        proto_item_set_len(item, end_of_bytes - at);
+    if (behind > at)
+        proto_item_set_len(item, behind - at);
 }
 
 static void add_groups(const struct view *view, proto_tree *tree, bool computed)
@@ -282,26 +289,26 @@ static void add_groups(const struct view *view, proto_tree *tree, bool computed)
     }
 }
 
+static void add_bytes(const struct view *view, proto_tree *tree, int number, uint32_t offset,
+                      uint32_t bytes)
+{
+    int length = (int)MIN(bytes, (uint32_t)INT_MAX);
+    const int at = in_tvb(view, offset, &length);
+    if (length > 0)
+        proto_tree_add_item(tree, number, view->tvb, at, length, ENC_NA);
+}
+
 static void add_payload(const struct view *view, proto_tree *tree)
 {
     const struct roce_packet *pkt = view->pkt;
-    if ((pkt->has & ROCE_HAS_DC) != 0) {
-        const int at = in_tvb(view, pkt->dc_off);
-        proto_tree_add_item(tree, hf_dc, view->tvb, at, length_in_tvb(view, at, pkt->dc_len),
-                            ENC_NA);
-    }
+    if ((pkt->has & ROCE_HAS_DC) != 0)
+        add_bytes(view, tree, hf_dc, pkt->dc_off, pkt->dc_len);
     if ((pkt->has & ROCE_HAS_PAYLOAD) == 0)
         return;
-    const int at = in_tvb(view, pkt->payload_off);
+    const uint32_t pad_off = pkt->payload_off + pkt->payload_len;
     add_number(view, tree, hf_payload_length, pkt->payload_len);
-    const int length = length_in_tvb(view, at, pkt->payload_len);
-    if (length > 0)
-        proto_tree_add_item(tree, hf_payload, view->tvb, at, length, ENC_NA);
-    const int pad_at = in_tvb(view, pkt->payload_off + pkt->payload_len);
-    const int pad =
-        length_in_tvb(view, pad_at, pkt->icrc_off - pkt->payload_off - pkt->payload_len);
-    if (pad > 0)
-        proto_tree_add_item(tree, hf_padding, view->tvb, pad_at, pad, ENC_NA);
+    add_bytes(view, tree, hf_payload, pkt->payload_off, pkt->payload_len);
+    add_bytes(view, tree, hf_padding, pad_off, pkt->icrc_off - pad_off);
 }
 
 static void add_icrc(const struct view *view, proto_tree *tree)
@@ -312,8 +319,8 @@ static void add_icrc(const struct view *view, proto_tree *tree)
         return;
     const bool judged = icrc->status != ROCE_ICRC_UNCHECKED;
     if (icrc->has_value && proto_field_is_referenced(tree, hf_icrc)) {
-        const int at = in_tvb(view, pkt->icrc_off);
-        const int length = length_in_tvb(view, at, ROCE_ICRC_LEN);
+        int length = ROCE_ICRC_LEN;
+        const int at = in_tvb(view, pkt->icrc_off, &length);
         if (!judged)
             proto_tree_add_uint(tree, hf_icrc, view->tvb, at, length, icrc->value);
         else
@@ -393,9 +400,8 @@ static proto_item *add_root(const struct view *view, proto_tree *tree)
 {
     const struct roce_packet *pkt = view->pkt;
     const bool whole = (pkt->has & ROCE_HAS_BTH) != 0;
-    const int length = pkt->end_off > view->base && whole
-                           ? length_in_tvb(view, 0, pkt->end_off - view->base)
-                           : (int)tvb_captured_length(view->tvb);
+    int length = whole ? (int)(pkt->end_off - view->base) : INT_MAX;
+    in_tvb(view, view->base, &length);
     if (!PTREE_DATA(tree)->visible)
         return proto_tree_add_item(tree, proto_rocev2, view->tvb, 0, length, ENC_NA);
     if (whole)

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The plugin's numbers are rocestat's, for every flow of every capture, and its packets add up to them."""
+import collections
+import json
+import subprocess
+import unittest
+
+from common import PCAPS, ROCEDUMP, ROCESTAT, place, rows, table
+
+OPS = ("send", "write", "read", "atomic", "flush", "atomic_write")
+
+# column of the streams table: what rocestat says
+COLUMNS = {
+    "Source": lambda f: f["src"],
+    "Destination": lambda f: f["dst"],
+    "Source QP": lambda f: "" if f["src_qp"] is None else "0x%06x" % f["src_qp"],
+    "Dest QP": lambda f: "0x%06x" % f["dest_qp"],
+    "Transport": lambda f: f["transport"],
+    "Paired by": lambda f: f["pairing"],
+    "Packets": lambda f: f["packets"],
+    "Bytes": lambda f: f["bytes"],
+    "Payload": lambda f: f["payload_bytes"],
+    "Requests": lambda f: f["requests"],
+    "Responses": lambda f: f["responses"],
+    "ACKs": lambda f: f["acks"],
+    "NAKs": lambda f: sum(f["naks"].values()),
+    "RNR NAKs": lambda f: f["rnr_naks"],
+    "CNPs": lambda f: f["cnps"],
+    "CE": lambda f: f["ce"],
+    "Gaps": lambda f: f["gap_events"] or 0,
+    "Missing": lambda f: f["gap_psns"] or 0,
+    "Retrans": lambda f: f["retransmitted"] or 0,
+    "Dup": lambda f: f["retransmitted_dup"] or 0,
+    "Fill": lambda f: f["retransmitted_fill"] or 0,
+    "OOO": lambda f: f["out_of_order"] or 0,
+    "Lost up": lambda f: f["loss"]["upstream"] or 0,
+    "Lost down": lambda f: f["loss"]["downstream"] or 0,
+    "Lost capture": lambda f: f["loss"]["capture"] or 0,
+    "Lost unknown": lambda f: f["loss"]["unknown"] or 0,
+    "Messages": lambda f: sum(f["messages"][op]["completed"] or 0 for op in OPS),
+}
+
+# findings that need frames which are no RoCE
+OTHER_TRAFFIC = ("capture.no_roce", "mirror.sampled")
+
+
+def rocestat(capture):
+    done = subprocess.run([ROCESTAT, "--json", capture], check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)
+
+
+class Counts(unittest.TestCase):
+    def test_streams(self):
+        flows = 0
+        for pcap in PCAPS:
+            report = rocestat(pcap)
+            for two in ([], ["-2"]):
+                got = {row["Stream"]: row for row in table(place().capture(pcap.name), "rocev2,streams", *two)}
+                self.assertEqual(set(got), {str(f["id"]) for f in report["flows"]}, pcap.name)
+                for flow in report["flows"]:
+                    row = got[str(flow["id"])]
+                    for column, value in COLUMNS.items():
+                        with self.subTest(capture=pcap.name, stream=flow["id"], column=column, passes=len(two) + 1):
+                            self.assertEqual(row[column], str(value(flow)))
+                    flows += 1
+        self.assertGreater(flows, 150)
+
+    def test_findings(self):
+        for pcap in PCAPS:
+            want = [(f["severity"], f["kind"], str(f["first_frame"] or 0), str(f["count"]), f["text"])
+                    for f in rocestat(pcap)["findings"] if f["kind"] not in OTHER_TRAFFIC]
+            for two in ([], ["-2"]):
+                got = [(r["Severity"], r["Kind"], r["First frame"], r["Count"], r["Finding"])
+                       for r in table(place().capture(pcap.name), "rocev2,findings", *two)]
+                self.assertEqual(got, want, pcap.name)
+
+    def test_fields_add_up(self):
+        """The marks on packets are the counts of their stream."""
+        fields = ["rocev2.stream", "rocev2.analysis.gap", "rocev2.analysis.missing", "rocev2.analysis.fill",
+                  "rocev2.analysis.out_of_order", "rocev2.analysis.mirror_duplicate", "rocev2.expert.nak_rnr",
+                  "rocev2.expert.cnp", "rocev2.expert.ce"]
+        for pcap in PCAPS:
+            sums = collections.defaultdict(collections.Counter)
+            for stream, gap, missing, fill, ooo, mirror, rnr, cnp, ce in rows(
+                    place().capture(pcap.name), fields, "-2", "-Y", "rocev2.stream"):
+                s = sums[int(stream)]
+                if mirror:
+                    s["mirror_duplicates"] += 1
+                    continue
+                s["packets"] += 1
+                s["gap_events"] += gap != ""
+                s["gap_psns"] += int(missing or 0)
+                s["out_of_order"] += ooo != ""
+                s["rnr_naks"] += rnr != ""
+                s["cnps"] += cnp != ""
+                s["ce"] += ce != ""
+            for flow in rocestat(pcap)["flows"]:
+                for key in ("packets", "gap_events", "gap_psns", "out_of_order", "rnr_naks", "cnps", "ce",
+                            "mirror_duplicates"):
+                    with self.subTest(capture=pcap.name, stream=flow["id"], key=key):
+                        self.assertEqual(sums[flow["id"]][key], flow[key] or 0)
+
+    def test_acked_in(self):
+        """Acknowledgements are those that rocedump finds by looking ahead."""
+        compared = 0
+        for pcap in PCAPS:
+            done = subprocess.run([ROCEDUMP, "-A", "--ndjson", "--fields", "frame,acked_in", pcap], check=True,
+                                  capture_output=True, text=True)
+            want = {str(r["frame"]): str(r["acked_in"]) for r in map(json.loads, done.stdout.splitlines()) if "acked_in" in r}
+            got = {frame: acked or response for frame, acked, response in rows(
+                place().capture(pcap.name), ["frame.number", "rocev2.analysis.acked_in", "rocev2.analysis.response_in"],
+                "-2") if acked or response}
+            self.assertEqual(got, want, pcap.name)
+            compared += len(want)
+        self.assertGreater(compared, 1500)
+
+    def test_verdicts(self):
+        """What is known when a packet is seen equals rocedump's, packet by packet."""
+        names = {"stream": "rocev2.stream", "message": "rocev2.message", "expected_psn": "rocev2.analysis.expected_psn",
+                 "missing": "rocev2.analysis.missing", "in_flight": "rocev2.analysis.in_flight"}
+        for pcap in PCAPS:
+            done = subprocess.run([ROCEDUMP, "-Y", "stream >= 0", "--ndjson", "--fields",
+                                   "frame,gap,retransmission," + ",".join(names), pcap],
+                                  check=True, capture_output=True, text=True)
+            want = [json.loads(line) for line in done.stdout.splitlines()]
+            got = rows(place().capture(pcap.name), ["frame.number", *names.values()], "-Y", "rocev2.stream")
+            self.assertEqual(len(got), len(want), pcap.name)
+            for theirs, (frame, *ours) in zip(want, got):
+                with self.subTest(capture=pcap.name, frame=frame):
+                    self.assertEqual(str(theirs["frame"]), frame)
+                    for key, value in zip(names, ours):
+                        if key == "expected_psn" and not (theirs.get("gap") or theirs.get("retransmission")):
+                            continue
+                        self.assertEqual(value, str(theirs.get(key, "")), key)
+
+
+if __name__ == "__main__":
+    unittest.main()
