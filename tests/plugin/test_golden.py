@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The plugin's tree of a few packets, line by line; --update rewrites the golden files."""
 import pathlib
+import re
 import sys
 import unittest
 
@@ -18,7 +19,7 @@ TREES = {
     "read_loss": ("loss5_egress_read.pcap", "rocev2.analysis.restart"),
     "not_ready": ("rc_rnr_exceeded.pcap", "rocev2"),
     "atomic": ("pf_atomic_cas.pcap", "rocev2.message <= 2"),
-    "traps": ("traps.pcap", "rocev2"),
+    "traps": ("traps.pcap", "rocev2 && !icmp"),
     "pause": ("pause.pcap", "rocev2"),
 }
 
@@ -34,7 +35,7 @@ def tree(capture, condition):
         if line and not line.startswith(" "):
             inside = line.startswith(("RDMA over Converged", "RoCE lossless"))
         if inside and line:
-            out.append(line)
+            out.append(re.sub(r"^(    (Payload|Padding)).*:.*", r"\1", line))  # how much of it is shown differs
     return "\n".join(out) + "\n"
 
 
