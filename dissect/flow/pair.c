@@ -27,6 +27,7 @@
 struct score {
     uint32_t agree;
     uint32_t numbered; /* agreements whose message number could be compared */
+    uint32_t asked;    /* responses that could have agreed */
     bool ruled_out;
     bool msn_steady;
     uint64_t rtt_min, rtt_max;
@@ -169,6 +170,8 @@ static void note_rtt(struct score *score, uint64_t rtt)
 static void compare(const struct roce_flow_table *t, const struct flow *f, const struct flow *g,
                     struct score *score)
 {
+    const struct trouble *trouble = trouble_peek(t, f);
+    const bool gaps = trouble != NULL && (trouble->gap_events > 0 || trouble->retransmitted > 0);
     *score = (struct score){.rtt_min = UINT64_MAX, .msn_steady = true};
     uint32_t block = NIL, at = 0, offset = 0;
     bool has_offset = false;
@@ -177,6 +180,7 @@ static void compare(const struct roce_flow_table *t, const struct flow *f, const
     while ((o = obs_next(t, g, &block, &at)) != NULL) {
         const uint8_t kind = (uint8_t)(o->psn >> 24 & 0x3F);
         const uint32_t psn = o->psn & ROCE_PSN_MASK;
+        score->asked += kind != OBS_READ_LAST && kind != OBS_READ_MIDDLE;
         score->ruled_out = !(f->flags & F_PSN) ||
                            (roce_psn_diff(psn, f->next_psn) >= 0 && !(f->flags & F_SLACK)) ||
                            roce_psn_diff(psn, f->low_psn) < -FAR_BACK;
@@ -207,7 +211,7 @@ static void compare(const struct roce_flow_table *t, const struct flow *f, const
             continue;
         note_rtt(score, o->ts - sent);
         /* Where frames are missing or were resent, messages are not numbered as the peer does. */
-        if (!(o->psn >> 24 & OBS_NO_MSN) && node->kind != NODE_ACKREQ && f->trouble == NIL) {
+        if (!(o->psn >> 24 & OBS_NO_MSN) && node->kind != NODE_ACKREQ && !gaps) {
             const uint32_t now = (o->msn - node->msg_no) & ROCE_PSN_MASK;
             if (has_offset && now != offset)
                 score->msn_steady = false;
@@ -239,6 +243,7 @@ static void compare_both(const struct roce_flow_table *t, const struct flow *f,
     }
     score->agree += back.agree;
     score->numbered += back.numbered;
+    score->asked += back.asked;
     score->msn_steady = score->msn_steady && back.msn_steady;
     if (back.agree > 0) {
         if (back.rtt_min < score->rtt_min)
@@ -317,11 +322,12 @@ static void field_add(struct field *field, uint32_t id, const struct score *scor
     }
 }
 
-/* Returns the candidate that these comparisons with |seen| responses single out, or NIL. */
-static uint32_t field_winner(const struct field *field, bool ambiguous, uint32_t seen,
-                             uint32_t *agree)
+/* Returns the candidate that these comparisons with |seen| responses single out, or NIL, and its
+ * score in |*won|. */
+static uint32_t single_out(const struct field *field, bool ambiguous, uint32_t seen,
+                           const struct score **won)
 {
-    *agree = field->score.agree;
+    *won = &field->score;
     if (field->candidates == 1) {
         const uint32_t need = ambiguous || !field->score.msn_steady ? AGREE_MANY : AGREE_CLEAR;
         return field->score.agree >= need ? field->best : NIL;
@@ -329,7 +335,7 @@ static uint32_t field_winner(const struct field *field, bool ambiguous, uint32_t
     if (field->steady_msn == 1 && field->score_msn.agree >= AGREE_MANY &&
         field->score_msn.agree >= field->score.agree &&
         spread(&field->score_msn) <= 4 * field->spread_best + STEADY_NOISE) {
-        *agree = field->score_msn.agree;
+        *won = &field->score_msn;
         return field->best_msn;
     }
     /* Messages of a stranger end at these PSNs, under these numbers, only now and then. */
@@ -337,7 +343,7 @@ static uint32_t field_winner(const struct field *field, bool ambiguous, uint32_t
     const bool all = msn->agree >= seen && msn->numbered >= msn->agree;
     if (msn->agree >= AGREE_MSN && msn->agree >= field->score.agree &&
         field->next_msn <= (all ? msn->agree - MARGIN : msn->agree / 2)) {
-        *agree = msn->agree;
+        *won = msn;
         return field->best_msn;
     }
     /* Requests of a stranger come at random moments before these responses, those of the peer
@@ -346,10 +352,21 @@ static uint32_t field_winner(const struct field *field, bool ambiguous, uint32_t
     if (ratio > 0 && field->score_steady.agree >= field->score.agree &&
         (field->score_steady.msn_steady || field->steady_msn == 0) &&
         field->spread_next / ratio > field->spread_best + STEADY_NOISE) {
-        *agree = field->score_steady.agree;
+        *won = &field->score_steady;
         return field->steadiest;
     }
     return NIL;
+}
+
+/* The same, with the agreements. Where PSNs coincide, one that merely agrees now and then is a
+ * stranger, left over because the right one looks impossible for a frame that was lost. */
+static uint32_t field_winner(const struct field *field, bool ambiguous, uint32_t seen,
+                             uint32_t *agree)
+{
+    const struct score *won;
+    const uint32_t winner = single_out(field, ambiguous, seen, &won);
+    *agree = won->agree;
+    return ambiguous && 4 * won->agree < 3 * won->asked ? NIL : winner;
 }
 
 /* The PSNs to look candidates up by, newest first: those of answers, or else of refusals. An answer
