@@ -17,7 +17,7 @@ ROCEDUMP = os.environ.get("ROCEDUMP", "")
 TSHARK = os.environ.get("TSHARK") or shutil.which("tshark")
 
 # What tshark says although all is well.
-HARMLESS = ("Running as user", "packets dropped", "packet captured", "packets captured")
+HARMLESS = ("Running as user", "packets dropped", "packet captured", "packets captured", "Couldn't load plugin 'falco")
 
 
 class Place:

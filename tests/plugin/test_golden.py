@@ -24,6 +24,10 @@ TREES = {
 }
 
 
+def in_seconds(match):
+    return "%.9f seconds" % (float(match[1]) * {"milli": 1e-3, "micro": 1e-6, "": 1}[match[2]])
+
+
 def tree(capture, condition):
     """Frame numbers and the RoCEv2 layer alone: the other layers are other people's."""
     text = tshark("-n", "-2", "-r", place().capture(capture), "-O", "rocev2", "-Y", condition,
@@ -35,7 +39,9 @@ def tree(capture, condition):
         if line and not line.startswith(" "):
             inside = line.startswith(("RDMA over Converged", "RoCE lossless"))
         if inside and line:
-            out.append(re.sub(r"^(    (Payload|Padding)).*:.*", r"\1", line))  # how much of it is shown differs
+            # How much of the payload is shown, and in which unit times are, differs between versions of Wireshark.
+            line = re.sub(r"^(    (Payload|Padding)).*:.*", r"\1", line)
+            out.append(re.sub(r"(\d+\.\d+) (milli|micro|)seconds?", in_seconds, line))
     return "\n".join(out) + "\n"
 
 
