@@ -4,9 +4,11 @@
 #include "stats.h"
 #include "streams.h"
 
-enum { SEVERITY, KIND, STREAM, FIRST_FRAME, COUNT, TEXT, HINT, COLUMNS };
+/* The rank keeps the order where windows sort by their first column. */
+enum { RANK, SEVERITY, KIND, STREAM, FIRST_FRAME, COUNT, TEXT, HINT, COLUMNS };
 
 static stat_tap_table_item columns[COLUMNS] = {
+    [RANK] = {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Rank", FORMAT_UINT},
     [SEVERITY] = {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Severity", FORMAT_STRING},
     [KIND] = {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Kind", FORMAT_STRING},
     [STREAM] = {TABLE_ITEM_STRING, TAP_ALIGN_RIGHT, "Stream", FORMAT_STRING},
@@ -42,6 +44,7 @@ static void fill(struct late_table *self)
         if (finding->flow != ROCE_FLOW_NONE)
             *roce_fmt_uint(stream, finding->flow) = '\0';
         const stat_tap_table_item_type items[COLUMNS] = {
+            [RANK] = UINT_ITEM(i + 1),
             [SEVERITY] = STRING_ITEM(roce_severity_name((enum roce_severity)finding->severity)),
             [KIND] = STRING_ITEM(info->name),
             [STREAM] = STRING_ITEM(stream),
