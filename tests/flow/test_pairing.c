@@ -14,7 +14,8 @@ struct verdict_count {
     uint32_t eligible, right, wrong, missing, conflicts;
 };
 
-static void play(const struct sim_opts *o, uint32_t max_flows, struct verdict_count *n)
+static void play_cut(const struct sim_opts *o, uint32_t max_flows, bool sliced,
+                     struct verdict_count *n)
 {
     struct sim s;
     sim_init(&s, o);
@@ -28,6 +29,7 @@ static void play(const struct sim_opts *o, uint32_t max_flows, struct verdict_co
         const struct sim_frame *f = &s.frame[i];
         struct roce_packet p;
         sim_packet(f, &p);
+        p.sliced = sliced;
         acks[f->pair] += p.op == ROCE_OP_ACK && f->syndrome < 0x20;
         const struct roce_frame frame = {.origlen = 62 + f->payload, .ts = f->ts, .number = i + 1};
         struct roce_verdict v;
@@ -55,6 +57,11 @@ static void play(const struct sim_opts *o, uint32_t max_flows, struct verdict_co
     free(acks);
     roce_flow_table_del(t);
     sim_free(&s);
+}
+
+static void play(const struct sim_opts *o, uint32_t max_flows, struct verdict_count *n)
+{
+    play_cut(o, max_flows, false, n);
 }
 
 static void expect(const struct verdict_count *n, uint32_t permille)
@@ -169,6 +176,39 @@ static void test_psn_0_with_loss(void **state)
     expect(&n, 970);
 }
 
+/* Frames cut by the mirror show their headers all the same. */
+static void test_psn_0_of_sliced_frames(void **state)
+{
+    (void)state;
+    struct sim_opts o = base;
+    o.seed = 41;
+    o.pairs = 1024;
+    o.psn_zero = true;
+    struct verdict_count n;
+    play_cut(&o, 4000, true, &n);
+    expect(&n, 990);
+}
+
+/* Few responses each, and close together: some may stay undecided, none may be wrong. */
+static void test_psn_0_in_short(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 51; seed <= 53; seed++) {
+        struct sim_opts o = base;
+        o.seed = seed;
+        o.pairs = 1024;
+        o.messages = 10;
+        o.gap_ns = 20000;
+        o.psn_zero = true;
+        struct verdict_count n;
+        play(&o, 4000, &n);
+        expect(&n, 950);
+        o.lost_before = o.lost_behind = o.lost_capture = 0.02;
+        play(&o, 4000, &n);
+        expect(&n, 0);
+    }
+}
+
 /* Each QP sends its message a fixed moment after its neighbour, round after round, and each answer
  * takes equally long: nothing tells the QPs apart, and nothing may be guessed. */
 static void test_lockstep_is_left_undecided(void **state)
@@ -235,6 +275,8 @@ int main(void)
         cmocka_unit_test(test_1024_pairs_from_psn_0),
         cmocka_unit_test(test_1024_pairs_of_equal_messages_from_psn_0),
         cmocka_unit_test(test_psn_0_with_loss),
+        cmocka_unit_test(test_psn_0_of_sliced_frames),
+        cmocka_unit_test(test_psn_0_in_short),
         cmocka_unit_test(test_lockstep_is_left_undecided),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
