@@ -5,7 +5,8 @@
 It reads whole pcap files, keeps every PSN it has seen in a set, and looks through the file once before to learn path
 MTUs; nothing of it is shared with the library. Sliced
 captures are left out: the length of a READ is cut off there. Besides the captures as they are, it compares copies in which frames are
-dropped, repeated later (with another IP identification, as a sender does) or moved, by a seeded generator.
+dropped, repeated later (with another IP identification, as a sender does) or moved, by a seeded generator; and copies with VLAN
+tags, CE marks, damaged payloads, and CNP and PFC frames in between.
 """
 import json
 import math
@@ -30,6 +31,8 @@ class Packet:
 
     def __init__(self, data, length):
         self.roce, self.length, self.captured = False, length, len(data)
+        while data[12:14] in (b"\x81\x00", b"\x88\xa8"):
+            data = data[:12] + data[16:]
         if data[12:14] == b"\x08\x00" and len(data) >= 34:
             ip, self.src, self.dst = 14, data[26:30], data[30:34]
             end, proto, udp = ip + struct.unpack(">H", data[16:18])[0], data[23], ip + 20
@@ -111,10 +114,10 @@ class Flow:
         self.icrc[p.icrc] += 1
         self.n["ect"] += p.ecn in (1, 2)
         self.n["ce"] += p.ecn == 3
+        self.n["payload_bytes"] += p.payload
         if p.opcode == 0x81:
             self.n["cnps"] += 1
             return
-        self.n["payload_bytes"] += p.payload
         self.n["responses" if p.response else "requests"] += 1
         if p.syndrome is not None:
             kind, value = p.syndrome >> 5, p.syndrome & 31
@@ -208,17 +211,50 @@ def mutate(data, seed):
             if old[12:14] != b"\x08\x00":
                 continue
             copy = bytearray(old)
-            copy[18] ^= 0x80  # another IP identification, and so another checksum and ICRC
-            end = 14 + struct.unpack(">H", copy[16:18])[0]
-            if len(copy) >= end and copy[23] == 17 and copy[36:38] == b"\x12\xb7":
-                masked = bytearray(copy[14:end - 4])
-                for i in (1, 8, 10, 11, 26, 27, 32):
-                    masked[i] = 0xFF
-                copy[end - 4:end] = struct.pack("<I", zlib.crc32(b"\xff" * 8 + bytes(masked)))
+            copy[18:20] = rng.randrange(65536).to_bytes(2, "big")  # another IP identification, and so another ICRC
+            if len(copy) == old_length and copy[23] == 17 and copy[36:38] == b"\x12\xb7":
+                copy = right_icrc(bytes(copy))
             out.append((head, bytes(copy), old_length))
         elif roll < 0.14 and len(out) > 4:
             back = rng.randrange(1, 4)
             out[-1], out[-1 - back] = (out[-1][0], *out[-1 - back][1:]), (out[-1 - back][0], *out[-1][1:])
+    return data[:24] + b"".join(head[:8] + struct.pack(struct_order(data) + "II", len(f), length) + f for head, f, length in out)
+
+
+def right_icrc(frame):
+    """The frame, untagged IPv4, with the ICRC that belongs there."""
+    end = 14 + struct.unpack(">H", frame[16:18])[0]
+    masked = bytearray(frame[14:end - 4])
+    for i in (1, 8, 10, 11, 26, 27, 32):
+        masked[i] = 0xFF
+    return frame[:end - 4] + struct.pack("<I", zlib.crc32(b"\xff" * 8 + bytes(masked))) + frame[end:]
+
+
+def congestion_notification(frame):
+    """A CNP against the direction of |frame|, to the QP number it carries."""
+    ip = struct.pack(">BBHHHBBH", 0x45, 48 << 2, 60, 0, 0x4000, 64, 17, 0) + frame[30:34] + frame[26:30]
+    bth = struct.pack(">BBHII", 0x81, 0, 0xFFFF, 0x40 << 24 | int.from_bytes(frame[47:50], "big"), 0) + bytes(16)
+    return right_icrc(frame[6:12] + frame[:6] + b"\x08\x00" + ip + struct.pack(">HHHH", 0, 4791, 40, 0) + bth + bytes(4))
+
+
+def dress(data, seed):
+    """Tags, marks and damages frames, and puts CNP and PFC frames between them."""
+    rng, out = random.Random(seed), []
+    tag = struct.pack(">HH", 0x8100, rng.randrange(8) << 13 | 100)
+    pfc = bytes.fromhex("0180c2000001020000000001" "8808" "0101" "0008" + "0000" * 3 + "ffff" + "0000" * 4) + bytes(26)
+    for head, frame, length in frames_of(data):
+        roce = frame[12:14] == b"\x08\x00" and frame[23] == 17 and frame[36:38] == b"\x12\xb7" and len(frame) == length
+        frame = bytearray(frame)
+        if roce and rng.random() < 0.2:
+            frame[15] |= 3
+        if roce and rng.random() < 0.03:
+            frame[-1] ^= 0x55
+        out.append((head, bytes(frame[:12]) + tag + bytes(frame[12:]), length + len(tag)))
+        if roce and rng.random() < 0.05:
+            notification = congestion_notification(bytes(frame))
+            out.append((head, notification, len(notification)))
+        if rng.random() < 0.05:
+            out.append((head, pfc, len(pfc)))
     return data[:24] + b"".join(head[:8] + struct.pack(struct_order(data) + "II", len(f), length) + f for head, f, length in out)
 
 
@@ -237,7 +273,9 @@ def main(rocestat, captures, seeds):
                 changed = os.path.join(work, "changed.pcap") if seed else path
                 if seed:
                     with open(changed, "wb") as f:
-                        f.write(mutate(data, seed))
+                        # The network's own copies, marked differently, would look like a mirror's.
+                        dressed = seed % 2 == 0 and "dup_egress" not in path
+                        f.write(dress(mutate(data, seed), seed) if dressed else mutate(data, seed))
                 found, count = compare(rocestat, changed, name)
                 faults, values, runs = faults + found, values + count, runs + 1
     print("\n".join(faults[:60]))
