@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* IPv4 (RFC 791), IPv6 with its extension headers (RFC 8200) and the GRH of RoCEv1 and InfiniBand
  * (IBTA 8.3). */
+#include "fields.h"
 #include "walk.h"
 
 #define EXT_HEADERS_MAX 16   /* extension headers followed; no sender has a use for more */
@@ -27,21 +28,7 @@ enum next walk_ipv4(struct walk *w)
         return walk_fail(w, ROCE_STATUS_MALFORMED, ROCE_LAYER_IP, "IP version is not 4");
 
     struct roce_ip *ip = &pkt->ip;
-    const uint32_t word[3] = {load_be32(p), load_be32(p + 4), load_be32(p + 8)};
-    ip->version = 4;
-    ip->hdr_len = (uint16_t)((word[0] >> 24 & 0xFU) * 4);
-    ip->tos = (uint8_t)(word[0] >> 16);
-    ip->total_len = word[0] & 0xFFFF;
-    ip->id = (uint16_t)(word[1] >> 16);
-    ip->frag = (uint16_t)word[1];
-    ip->ttl = (uint8_t)(word[2] >> 24);
-    ip->proto = (uint8_t)(word[2] >> 16);
-    ip->checksum = (uint16_t)word[2];
-    roce_ip_v4(ip->src, p[12], p[13], p[14], p[15]);
-    roce_ip_v4(ip->dst, p[16], p[17], p[18], p[19]);
-    ip->flow_label = 0;
-    ip->options = ip->hdr_len > ROCE_IPV4_LEN;
-    ip->fragment = (ip->frag & 0x3FFF) != 0;
+    ipv4_fields(p, ip);
     pkt->ip_off = w->pos;
     pkt->has |= ROCE_HAS_IP;
     if (ip->hdr_len < ROCE_IPV4_LEN)

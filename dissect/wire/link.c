@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Link layers: Ethernet with its tags, Linux cooked captures, ERF records, native InfiniBand, and
  * MAC control. */
+#include "fields.h"
 #include "walk.h"
 
 #define VLAN_SKIP_MAX 8 /* tags followed; kept are ROCE_VLAN_MAX */
@@ -83,9 +84,7 @@ enum next walk_ethernet(struct walk *w)
         }
         pkt->n_vlan = 0;
     }
-    memcpy(pkt->eth.dst, p, 6);
-    memcpy(pkt->eth.src, p + 6, 6);
-    pkt->eth.ethertype = load_be16(p + 12);
+    eth_fields(p, &pkt->eth);
     pkt->ethertype = pkt->eth.ethertype;
     pkt->has |= ROCE_HAS_ETH;
     w->pos += ROCE_ETH_LEN;

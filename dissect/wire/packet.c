@@ -2,6 +2,7 @@
 /* One frame from its first byte to its ICRC: a loop over headers, each of which names the next. */
 #include <roce/packet.h>
 
+#include "fields.h"
 #include "walk.h"
 
 enum { PROTO_IPIP = 4, PROTO_UDP = 17, PROTO_IPV6 = 41, PROTO_GRE = 47, PROTO_MPLS = 137 };
@@ -104,6 +105,35 @@ static enum next step(struct walk *w, enum next next)
     return NEXT_STOP;
 }
 
+/* Nearly every frame is Ethernet, IPv4 without options, UDP 4791, BTH, of lengths that agree: these
+ * are read in one go up to the BTH, with what the walk would have said of them. Anything else takes
+ * the walk. */
+static bool plain_headers(struct walk *w, const struct roce_frame *frame)
+{
+    enum { IP = ROCE_ETH_LEN, UDP = IP + ROCE_IPV4_LEN, BTH = UDP + ROCE_UDP_LEN };
+    const uint8_t *p = frame->data;
+    struct roce_packet *pkt = w->pkt;
+    if (frame->linktype != ROCE_LINK_ETHERNET || frame->caplen < BTH + ROCE_BTH_LEN ||
+        load_be16(p + 12) != ROCE_ETHERTYPE_IPV4 || p[IP] != 0x45 || p[IP + 9] != PROTO_UDP ||
+        load_be16(p + UDP + 2) != ROCE_UDP_PORT)
+        return false;
+    ipv4_fields(p + IP, &pkt->ip);
+    udp_fields(p + UDP, &pkt->udp);
+    const uint32_t total_len = pkt->ip.total_len;
+    if (pkt->ip.fragment || total_len < BTH - IP + ROCE_BTH_LEN ||
+        pkt->udp.len != total_len - ROCE_IPV4_LEN)
+        return false;
+    eth_fields(p, &pkt->eth);
+    pkt->ethertype = pkt->eth.ethertype;
+    pkt->has = ROCE_HAS_ETH | ROCE_HAS_IP | ROCE_HAS_UDP;
+    pkt->kind = ROCE_KIND_ROCEV2;
+    pkt->ip_off = IP;
+    pkt->udp_off = UDP;
+    w->pos = BTH;
+    walk_set_end(w, IP + total_len);
+    return true;
+}
+
 int roce_packet_decode(const struct roce_frame *frame, const struct roce_decode_opts *opts,
                        struct roce_packet *pkt)
 {
@@ -119,8 +149,11 @@ int roce_packet_decode(const struct roce_frame *frame, const struct roce_decode_
 
     /* Every step but the entry of a tunnel moves forward, and tunnels are counted: the loop ends.
      */
-    for (enum next next = walk_link(&w, frame->linktype); next != NEXT_STOP;)
-        next = step(&w, next);
+    if (plain_headers(&w, frame))
+        walk_transport(&w);
+    else
+        for (enum next next = walk_link(&w, frame->linktype); next != NEXT_STOP;)
+            next = step(&w, next);
 
     if (pkt->has & ROCE_HAS_BTH) {
         pkt->sliced = w.avail < w.end;

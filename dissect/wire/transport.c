@@ -3,6 +3,7 @@
  */
 #include <roce/err.h>
 
+#include "fields.h"
 #include "walk.h"
 
 #define DC_LEN            8 /* what NVIDIA's DC transport puts between BTH and payload */
@@ -25,10 +26,7 @@ enum next walk_udp(struct walk *w)
     const uint8_t *p = walk_need(w, ROCE_UDP_LEN, ROCE_LAYER_UDP);
     if (p == NULL)
         return NEXT_STOP;
-    pkt->udp.sport = load_be16(p);
-    pkt->udp.dport = load_be16(p + 2);
-    pkt->udp.len = load_be16(p + 4);
-    pkt->udp.checksum = load_be16(p + 6);
+    udp_fields(p, &pkt->udp);
     pkt->udp_off = w->pos;
     pkt->has |= ROCE_HAS_UDP;
     w->pos += ROCE_UDP_LEN;

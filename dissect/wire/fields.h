@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The plain fields of the three headers that nearly every frame begins with; the caller has ensured
+ * their bytes. */
+#ifndef WIRE_FIELDS_H
+#define WIRE_FIELDS_H
+
+#include <roce/net.h>
+
+#include "cursor.h"
+
+static inline void eth_fields(const uint8_t *p, struct roce_eth *eth)
+{
+    memcpy(eth->dst, p, 6);
+    memcpy(eth->src, p + 6, 6);
+    eth->ethertype = load_be16(p + 12);
+}
+
+/* The fixed 20 bytes of RFC 791. */
+static inline void ipv4_fields(const uint8_t *p, struct roce_ip *ip)
+{
+    const uint32_t word[3] = {load_be32(p), load_be32(p + 4), load_be32(p + 8)};
+    ip->version = 4;
+    ip->hdr_len = (uint16_t)((word[0] >> 24 & 0xFU) * 4);
+    ip->tos = (uint8_t)(word[0] >> 16);
+    ip->total_len = word[0] & 0xFFFF;
+    ip->id = (uint16_t)(word[1] >> 16);
+    ip->frag = (uint16_t)word[1];
+    ip->ttl = (uint8_t)(word[2] >> 24);
+    ip->proto = (uint8_t)(word[2] >> 16);
+    ip->checksum = (uint16_t)word[2];
+    roce_ip_v4(ip->src, p[12], p[13], p[14], p[15]);
+    roce_ip_v4(ip->dst, p[16], p[17], p[18], p[19]);
+    ip->flow_label = 0;
+    ip->options = ip->hdr_len > ROCE_IPV4_LEN;
+    ip->fragment = (ip->frag & 0x3FFF) != 0; /* MF or an offset */
+}
+
+static inline void udp_fields(const uint8_t *p, struct roce_udp *udp)
+{
+    udp->sport = load_be16(p);
+    udp->dport = load_be16(p + 2);
+    udp->len = load_be16(p + 4);
+    udp->checksum = load_be16(p + 6);
+}
+
+#endif
