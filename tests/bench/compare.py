@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs each tool on each file, interleaved, and prints medians of CPU time: compare.py BIN_DIR WORK_DIR."""
+"""Runs each tool that is installed on each file, interleaved, and prints medians of CPU time: compare.py BIN_DIR WORK_DIR.
+Debian's packages nfdump, argus-server and tcptrace bring the flow tools."""
 import os
 import shutil
 import statistics
@@ -39,12 +40,19 @@ def main(bin_dir, work):
             "rocestat": ([f"{bin_dir}/rocestat", path], total),
             "rocestat --no-icrc": ([f"{bin_dir}/rocestat", "--no-icrc", path], total),
             "tcpdump -nn": (["tcpdump", "-nn", "-r", path], total),
+            "nfpcapd": (["nfpcapd", "-r", path, "-w", f"{work}/nfpcapd"], total),
+            "argus": (["argus", "-r", path, "-w", f"{work}/argus.out"], total),
+            "tcptrace -u": (["tcptrace", "-u", path], total),
+            "tshark -q -z conv,udp": (["tshark", "-n", "-q", "-r", head, "-z", "conv,udp"], SLOW_FRAMES),
             "tshark -n": (["tshark", "-n", "-r", head], SLOW_FRAMES),
         }
+        os.makedirs(f"{work}/nfpcapd", exist_ok=True)
         tools = {k: v for k, v in tools.items() if shutil.which(v[0][0])}
         times = {tool: [] for tool in tools}
         for _ in range(ROUNDS):
             for tool, (command, _) in tools.items():
+                if tool == "argus" and os.path.exists(command[-1]):
+                    os.remove(command[-1])  # it would append
                 times[tool].append(cpu(command))
         print(f"\n{name}: {what}, {total} frames")
         subprocess.run([f"{bin_dir}/bench_decode", path, "3"], check=True)
