@@ -38,8 +38,8 @@ static void reset(void)
 static bool carries(const struct tap_data *tap)
 {
     const struct roce_packet *pkt = tap->pkt;
-    if (tap->rec == NULL || (pkt->has & ROCE_HAS_PAYLOAD) == 0 ||
-        pkt->payload_captured != pkt->payload_len ||
+    const uint32_t there = tap->payload == NULL ? 0 : tvb_captured_length(tap->payload);
+    if (tap->rec == NULL || (pkt->has & ROCE_HAS_PAYLOAD) == 0 || there != pkt->payload_len ||
         says(tap->rec, ROCE_V_DUP | ROCE_V_MIRROR_DUP | ROCE_V_READ_RESPONSE_DUP))
         return false;
     return pkt->op == ROCE_OP_SEND || pkt->op == ROCE_OP_WRITE || pkt->op == ROCE_OP_READ_RESPONSE;

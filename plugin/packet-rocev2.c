@@ -158,6 +158,20 @@ static void show_columns(const struct view *view, bool ulp)
     col_add_str(columns, COL_INFO, line);
 }
 
+/* The captured payload. Listeners run where nobody catches an exception: what does not lie whole in
+ * the tvb, because lengths contradict each other, is not handed to them. */
+static tvbuff_t *payload_tvb(const struct view *view)
+{
+    const struct roce_packet *pkt = view->pkt;
+    const uint32_t length = tvb_captured_length(view->tvb);
+    if ((pkt->has & ROCE_HAS_PAYLOAD) == 0 || pkt->payload_captured == 0)
+        return NULL;
+    const uint32_t at = pkt->payload_off - view->base;
+    if (at > length || pkt->payload_captured > length - at)
+        return NULL;
+    return tvb_new_subset_length(view->tvb, (int)at, (int)pkt->payload_captured);
+}
+
 static void queue_tap(const struct view *view)
 {
     const bool listened = have_tap_listener(tap_rocev2);
@@ -173,9 +187,7 @@ static void queue_tap(const struct view *view)
         data->flow = *view->flow;
     data->length = view->frame->origlen;
     data->first = !view->pinfo->fd->visited;
-    if ((pkt->has & ROCE_HAS_PAYLOAD) != 0 && pkt->payload_captured > 0)
-        data->payload = tvb_new_subset_length(view->tvb, (int)(pkt->payload_off - view->base),
-                                              (int)pkt->payload_captured);
+    data->payload = payload_tvb(view);
     if (listened)
         tap_queue_packet(tap_rocev2, view->pinfo, data);
     if (exported)

@@ -5,6 +5,7 @@ import random
 import struct
 import unittest
 
+import captures
 from common import place, rows, table, tshark
 
 STRICT = {"WIRESHARK_ABORT_ON_DISSECTOR_BUG": "1", "G_DEBUG": "fatal-criticals"}
@@ -40,6 +41,24 @@ class Hostile(unittest.TestCase):
             tshark("-n", "-2", "-r", path, "-o", "rocev2.tree:own", "-V", env=STRICT, noise=True)
             for z in ("rocev2,tree", "rocev2,srt", "conv,rocev2", "endpoints,rocev2", "rocev2,streams", "rocev2,findings"):
                 tshark("-n", "-q", "-r", path, "-z", z, env=STRICT, noise=True)
+            self.listen(path)
+
+    def listen(self, path):
+        """Listeners get payloads outside of the dissector, where an exception would end the program."""
+        out = place().path / "out" / f"objects-{path.name}"
+        tshark("-n", "-2", "-q", "-r", path, "-z", "follow,rocev2,raw,0", "--export-objects", f"rocev2,{out}", env=STRICT,
+               noise=True)
+
+    def test_listeners(self):
+        """A UDP length that ends inside the payload which the IP length announces."""
+        frame = bytearray(captures.eth(captures.roce4(4, b"x" * 64)))
+        frame[38:40] = (40).to_bytes(2, "big")
+        path = place().path / "out" / "short_udp.pcap"
+        path.write_bytes(captures.pcap([bytes(frame)]))
+        path.chmod(0o644)
+        self.listen(path)
+        self.listen(place().capture("hostile.pcap"))
+        self.assertEqual(rows(path, ["rocev2.error", "rocev2.payload_length"]), [["malformed", "64"]])
 
     def test_malformed_is_the_cores_word(self):
         """Our layer never throws, whatever the lengths say."""
@@ -53,7 +72,6 @@ class Hostile(unittest.TestCase):
 
     def test_many_streams(self):
         """Tables of 3,000 streams: every one has its row."""
-        import captures
         frames = [captures.eth(captures.roce4(4, b"x", psn=n, qp=16 + n)) for n in range(3000)]
         path = place().path / "out" / "many.pcap"
         path.write_bytes(captures.pcap(frames))
