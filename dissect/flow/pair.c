@@ -452,7 +452,7 @@ static bool look(struct roce_flow_table *t, uint32_t id, struct field *field)
                             .spread_best = UINT64_MAX,
                             .spread_next = UINT64_MAX};
     const uint32_t path = table_reverse_path(t, g->path);
-    uint32_t psn[LOOKUPS];
+    uint32_t psn[LOOKUPS] = {0};
     const uint32_t n = lookup_psns(t, g, psn);
     if (path == NIL || n == 0)
         return false;
