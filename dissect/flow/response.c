@@ -132,9 +132,9 @@ static void old_messages(struct roce_flow_table *t, struct flow *f, uint32_t upt
     struct trouble *trouble = trouble_peek(t, f);
     if (trouble == NULL || !trouble->has_old || roce_psn_diff(upto, trouble->old_psn) <= 0)
         return;
-    for (uint8_t op = 0; op < ROCE_MESSAGE_OPS; op++) {
+    for (unsigned op = 0; op < ROCE_MESSAGE_OPS; op++) {
         if (trouble->old_count[op] > 0)
-            message_count(t, f, op, 0, trouble->old_count[op], 0);
+            message_count(t, f, (uint8_t)op, 0, trouble->old_count[op], 0);
         trouble->old_count[op] = 0;
     }
     trouble->has_old = false;

@@ -89,8 +89,8 @@ static void answers(struct emit *emit, const struct roce_flow_counters *c)
 {
     emit_uint(emit, "acks", true, c->acks);
     emit_open(emit, "naks", true);
-    for (uint8_t i = 0; i <= ROCE_NAK_MAX; i++)
-        emit_uint(emit, roce_nak_name(i), true, c->naks[i]);
+    for (unsigned i = 0; i <= ROCE_NAK_MAX; i++)
+        emit_uint(emit, roce_nak_name((uint8_t)i), true, c->naks[i]);
     emit_close(emit, "naks");
     emit_uint(emit, "rnr_naks", true, c->rnr_naks);
     emit_real(emit, "rnr_timer_ms", c->rnr_naks > 0, (double)roce_aeth_rnr_ns(c->rnr_timer) / 1e6);
