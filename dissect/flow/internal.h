@@ -230,8 +230,17 @@ struct node {
     uint8_t spare;
     roce_tstamp start_ts, ts; /* of the first frame; of the frame with last_psn */
     uint64_t start_frame;
-    uint64_t frame; /* with last_psn; NODE_READ: next response PSN expected */
+    union {
+        uint32_t span;     /* frames from |start_frame| to the one with |last_psn| */
+        uint32_t next_psn; /* NODE_READ: next response PSN expected */
+    };
+    uint32_t bytes; /* of the message, as far as known */
 };
+
+static inline uint64_t node_frame(const struct node *node)
+{
+    return node->start_frame + (node->kind == NODE_READ ? 0 : node->span);
+}
 #define NODE_HASHED    1  /* in the pairing index */
 #define NODE_ACK       2  /* the frame asks for an ACK */
 #define NODE_SKIPPED   4  /* a response passed it unanswered */

@@ -3,6 +3,8 @@
  * answer that completes them. */
 #include "internal.h"
 
+#define ATOMIC_BYTES 8
+
 #define PEND_MAX       1024 /* of one paired flow */
 #define PEND_UNDECIDED 64   /* while the peer is not known */
 
@@ -211,7 +213,8 @@ void message_complete(struct roce_flow_table *t, uint32_t id, struct node *node,
         e.count = (uint32_t)roce_psn_diff(node->last_psn, node->first_psn) + 1;
         e.duration = latency;
         e.evidence[0] = node->start_frame;
-        e.evidence[1] = node->kind == NODE_READ ? node->start_frame : node->frame;
+        e.evidence[1] = node_frame(node);
+        e.bytes = (node->flags & NODE_NO_START) ? 0 : node->bytes;
         e.evidence[2] = frame;
         event_emit(t, &e);
     }
@@ -224,15 +227,32 @@ static bool acknowledged_service(const struct roce_packet *pkt)
     return pkt->service == ROCE_SERVICE_RC || pkt->service == ROCE_SERVICE_XRC;
 }
 
+/* The message's bytes by its RETH, else what this packet carries of them. */
+static uint32_t packet_bytes(const struct roce_packet *pkt)
+{
+    if (pkt->has & ROCE_H_RETH)
+        return pkt->reth.dma_length;
+    return pkt->has & ROCE_HAS_PAYLOAD ? pkt->payload_len : 0;
+}
+
 static void node_here(struct ctx *c, struct node *node, uint8_t kind)
 {
     node->kind = kind;
     node->op = message_op(c->pkt->op);
     node->ts = node->start_ts = c->frame->ts;
-    node->frame = node->start_frame = c->frame->number;
+    node->start_frame = c->frame->number;
+    node->span = 0;
+    node->bytes = kind == NODE_ATOMIC ? ATOMIC_BYTES : packet_bytes(c->pkt);
     node->msg_no = c->f->msg_no;
     if (c->pkt->bth.ackreq)
         node->flags |= NODE_ACK;
+}
+
+/* Moves the beginning of |node| to |frame|; the frame of its last PSN stays. */
+static void node_start(struct node *node, uint64_t frame)
+{
+    node->span += (uint32_t)(node->start_frame - frame);
+    node->start_frame = frame;
 }
 
 static void index_if_undecided(struct ctx *c, uint32_t index)
@@ -254,7 +274,7 @@ static void single(struct ctx *c, uint32_t n)
     case ROCE_OP_ATOMIC_WRITE:
         node_here(c, node, NODE_READ);
         node->last_psn = roce_psn_add(pkt->bth.psn, (int64_t)n - 1);
-        node->frame = pkt->bth.psn;
+        node->next_psn = pkt->bth.psn;
         if (!(c->f->flags & F_SLACK) || pkt->op != ROCE_OP_READ)
             node->flags |= NODE_COUNTED;
         break;
@@ -286,7 +306,9 @@ void message_gap(struct ctx *c)
     node->op = f->flags & F_MSG_WRITE ? ROCE_MESSAGE_WRITE : ROCE_MESSAGE_SEND;
     node->last_psn = roce_psn_add(f->next_psn, -1);
     node->start_ts = node->ts = f->msg_ts;
-    node->start_frame = node->frame = f->msg_frame;
+    node->start_frame = f->msg_frame;
+    node->span = 0;
+    node->bytes = f->msg_bytes;
     node->msg_no = f->msg_no;
 }
 
@@ -303,9 +325,7 @@ static void in_order(struct ctx *c, uint32_t n)
         c->v->message_frame = c->frame->number;
         if (pkt->pos == ROCE_POS_ONLY) {
             c->v->flags |= ROCE_V_MSG_LAST;
-            c->v->message_bytes = pkt->has & ROCE_H_RETH        ? pkt->reth.dma_length
-                                  : pkt->has & ROCE_HAS_PAYLOAD ? pkt->payload_len
-                                                                : 0;
+            c->v->message_bytes = packet_bytes(pkt);
             if (acked)
                 single(c, n);
             return;
@@ -352,7 +372,8 @@ static void in_order(struct ctx *c, uint32_t n)
             if (last) {
                 node->first_psn = f->msg_psn;
                 node->start_ts = f->msg_ts;
-                node->start_frame = f->msg_frame;
+                node_start(node, f->msg_frame);
+                node->bytes = f->msg_bytes;
                 if (f->flags & F_MSG_MID)
                     node->flags |= NODE_NO_START;
             }
@@ -361,6 +382,12 @@ static void in_order(struct ctx *c, uint32_t n)
     }
     if (last)
         f->flags &= ~(uint32_t)(F_MSG | F_MSG_MID);
+}
+
+/* A RETH told the length of the whole; SENDs add up. */
+static uint32_t joined_bytes(const struct node *first, uint32_t rest)
+{
+    return first->op == ROCE_MESSAGE_SEND ? first->bytes + rest : first->bytes;
 }
 
 /* A message whose middle was missing and now follows on from |open|: its end, if that came already,
@@ -374,6 +401,7 @@ static void join(struct ctx *c, uint32_t open)
     if ((f->flags & F_MSG_MID) && f->msg_psn == behind && open_op == a->op) {
         f->flags &= ~(uint32_t)F_MSG_MID;
         f->msg_psn = a->first_psn;
+        f->msg_bytes = joined_bytes(a, f->msg_bytes);
         if (a->start_ts < f->msg_ts) {
             f->msg_ts = a->start_ts;
             f->msg_frame = a->start_frame;
@@ -390,9 +418,10 @@ static void join(struct ctx *c, uint32_t open)
             return;
         b->flags &= (uint8_t)~NODE_NO_START;
         b->first_psn = a->first_psn;
+        b->bytes = joined_bytes(a, b->bytes);
         if (a->start_ts < b->start_ts) {
             b->start_ts = a->start_ts;
-            b->start_frame = a->start_frame;
+            node_start(b, a->start_frame);
         }
         b->msg_no = a->msg_no;
     }
@@ -446,13 +475,14 @@ static void filler(struct ctx *c, uint32_t n)
     }
     struct node *node = node_at(c->t, open);
     node->last_psn = pkt->bth.psn;
+    node->bytes = joined_bytes(node, packet_bytes(pkt));
     if (pkt->pos == ROCE_POS_MIDDLE) {
         join(c, open);
         return;
     }
     node->kind = NODE_END;
     node->ts = c->frame->ts;
-    node->frame = c->frame->number;
+    node->span = (uint32_t)(c->frame->number - node->start_frame);
     if (pkt->bth.ackreq)
         node->flags |= NODE_ACK;
     index_if_undecided(c, open);
@@ -476,7 +506,7 @@ void message_request(struct ctx *c, uint32_t n, bool first_time)
                 c->v->resent_frame = node->start_frame;
                 node->flags &= (uint8_t)~NODE_LAST_SEEN;
             } else if (node->kind != NODE_OPEN && pkt->bth.psn == node->last_psn) {
-                c->v->resent_frame = node->frame;
+                c->v->resent_frame = node_frame(node);
             }
             break;
         }
@@ -486,7 +516,7 @@ void message_request(struct ctx *c, uint32_t n, bool first_time)
     if (op == ROCE_MESSAGE_READ)
         bytes = pkt->has & ROCE_H_RETH ? pkt->reth.dma_length : 0;
     else if (op == ROCE_MESSAGE_ATOMIC)
-        bytes = 8;
+        bytes = ATOMIC_BYTES;
     const bool starts = pkt->pos == ROCE_POS_ONLY || pkt->pos == ROCE_POS_FIRST;
     message_count(c->t, f, op, starts ? 1 : 0, 0, bytes);
     if (c->v->flags & ROCE_V_RETRANSMITTED)

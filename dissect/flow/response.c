@@ -158,7 +158,7 @@ static void answers(const struct node *node, const struct obs *o, struct roce_ve
     if (v == NULL)
         return;
     const bool read = node->kind == NODE_READ;
-    v->request_frame = read ? node->start_frame : node->frame;
+    v->request_frame = node_frame(node);
     const roce_tstamp ts = read ? node->start_ts : node->ts;
     v->rtt = o->ts > ts ? (roce_duration)(o->ts - ts) : 0;
     v->message = node->msg_no;
@@ -196,8 +196,7 @@ static void acknowledge(struct roce_flow_table *t, uint32_t id, uint32_t upto, c
         if (node->kind == NODE_READ || node->kind == NODE_ATOMIC) {
             if (!(node->flags & NODE_SKIPPED)) {
                 node->flags |= NODE_SKIPPED;
-                ask_skipped(t, f, node->kind == NODE_READ ? (uint32_t)node->frame : node->first_psn,
-                            o);
+                ask_skipped(t, f, node->kind == NODE_READ ? node->next_psn : node->first_psn, o);
             }
             if (++skipped > SKIPPED_MAX)
                 pend_remove(t, f, NIL, f->pend_head);
@@ -223,7 +222,7 @@ static void acknowledge(struct roce_flow_table *t, uint32_t id, uint32_t upto, c
             }
         } else {
             if (node->flags & NODE_ACK) {
-                newest = node->frame;
+                newest = node_frame(node);
                 newest_ts = node->ts;
             }
             if (node->last_psn == named) {
@@ -281,14 +280,14 @@ static bool read_response(struct roce_flow_table *t, uint32_t id, uint8_t kind, 
     answers(node, o, v);
     /* Middle packets are not kept while the pair is undecided: the response track remembers them.
      */
-    if (roce_psn_diff(psn, (uint32_t)node->frame) > 0 &&
-        rresp_complete(t, flow_at(t, f->peer), (uint32_t)node->frame, psn))
-        node->frame = psn;
-    const int32_t ahead = roce_psn_diff(psn, (uint32_t)node->frame);
+    if (roce_psn_diff(psn, node->next_psn) > 0 &&
+        rresp_complete(t, flow_at(t, f->peer), node->next_psn, psn))
+        node->next_psn = psn;
+    const int32_t ahead = roce_psn_diff(psn, node->next_psn);
     if (ahead > 0)
-        ask_skipped(t, f, (uint32_t)node->frame, o);
+        ask_skipped(t, f, node->next_psn, o);
     else if (ahead == 0)
-        node->frame = roce_psn_add(psn, 1);
+        node->next_psn = roce_psn_add(psn, 1);
     if (kind != OBS_READ_LAST && kind != OBS_READ_ONLY)
         return true;
     if (!(node->flags & NODE_COUNTED)) {
@@ -531,8 +530,7 @@ static void count_aeth(struct ctx *c)
             const struct flow *peer = flow_at(t, c->f->peer);
             const uint32_t i = entry_of(t, peer, pkt->bth.psn, &prev);
             if (i != NIL)
-                e.about_frame = node_at(t, i)->kind == NODE_READ ? node_at(t, i)->start_frame
-                                                                 : node_at(t, i)->frame;
+                e.about_frame = node_frame(node_at(t, i));
         }
         event_emit(t, &e);
     }

@@ -120,6 +120,21 @@ class Counters(unittest.TestCase):
         self.assertLessEqual(lost, dropped)
         self.assertGreaterEqual(lost, 10)
 
+    def test_messages_are_those_the_program_posted(self):
+        # The .json names the operations in order, each with its length: "sendimm:3000", "write:1025@8192", "fadd:5".
+        for name in ("rc_all_ops", "rc_all_ops_mtu4096"):
+            with open(SOURCE / "pcaps" / f"{name}.json") as f:
+                command = json.load(f)["cli"].split()
+            posted = []
+            for word in command:
+                op, _, argument = word.partition(":")
+                kind = next((k for k in ("send", "write", "read") if op.startswith(k)), "atomic" if op in ("cas", "fadd") else None)
+                if kind and argument:
+                    posted.append((kind, 8 if kind == "atomic" else int(argument.split("@")[0])))
+            lines = rocestat("--ndjson", "--messages", str(SOURCE / "pcaps" / f"{name}.pcap")).stdout.decode().splitlines()
+            records = [r for r in map(json.loads, lines) if r["type"] == "message"]
+            self.assertEqual([(r["op"], r["bytes"]) for r in sorted(records, key=lambda r: r["message"])], posted, name)
+
     def test_clean_captures_raise_nothing(self):
         for name in ("rc_all_ops", "rc_all_ops_mtu4096", "rc_pipelined", "cm_rping", "nvme_rdma", "uc_ops", "ud_ops",
                      "ud_pingpong", "rc_pingpong_mtu256", "pf_write_bw_rdmacm", "rc_tos_ect0"):
