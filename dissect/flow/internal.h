@@ -241,6 +241,19 @@ static inline uint64_t node_frame(const struct node *node)
 {
     return node->start_frame + (node->kind == NODE_READ ? 0 : node->span);
 }
+
+/* Moves the beginning of |node| to |frame|; the frame of its last PSN stays. */
+static inline void node_begin(struct node *node, uint64_t frame)
+{
+    node->span += (uint32_t)(node->start_frame - frame);
+    node->start_frame = frame;
+}
+
+/* A RETH told the length of the whole; SENDs add up. */
+static inline uint32_t node_joined_bytes(const struct node *first, uint32_t rest)
+{
+    return first->op == ROCE_MESSAGE_SEND ? first->bytes + rest : first->bytes;
+}
 #define NODE_HASHED    1  /* in the pairing index */
 #define NODE_ACK       2  /* the frame asks for an ACK */
 #define NODE_SKIPPED   4  /* a response passed it unanswered */

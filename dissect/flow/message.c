@@ -248,13 +248,6 @@ static void node_here(struct ctx *c, struct node *node, uint8_t kind)
         node->flags |= NODE_ACK;
 }
 
-/* Moves the beginning of |node| to |frame|; the frame of its last PSN stays. */
-static void node_start(struct node *node, uint64_t frame)
-{
-    node->span += (uint32_t)(node->start_frame - frame);
-    node->start_frame = frame;
-}
-
 static void index_if_undecided(struct ctx *c, uint32_t index)
 {
     if (c->f->peer == NIL)
@@ -372,7 +365,7 @@ static void in_order(struct ctx *c, uint32_t n)
             if (last) {
                 node->first_psn = f->msg_psn;
                 node->start_ts = f->msg_ts;
-                node_start(node, f->msg_frame);
+                node_begin(node, f->msg_frame);
                 node->bytes = f->msg_bytes;
                 if (f->flags & F_MSG_MID)
                     node->flags |= NODE_NO_START;
@@ -382,12 +375,6 @@ static void in_order(struct ctx *c, uint32_t n)
     }
     if (last)
         f->flags &= ~(uint32_t)(F_MSG | F_MSG_MID);
-}
-
-/* A RETH told the length of the whole; SENDs add up. */
-static uint32_t joined_bytes(const struct node *first, uint32_t rest)
-{
-    return first->op == ROCE_MESSAGE_SEND ? first->bytes + rest : first->bytes;
 }
 
 /* A message whose middle was missing and now follows on from |open|: its end, if that came already,
@@ -401,7 +388,7 @@ static void join(struct ctx *c, uint32_t open)
     if ((f->flags & F_MSG_MID) && f->msg_psn == behind && open_op == a->op) {
         f->flags &= ~(uint32_t)F_MSG_MID;
         f->msg_psn = a->first_psn;
-        f->msg_bytes = joined_bytes(a, f->msg_bytes);
+        f->msg_bytes = node_joined_bytes(a, f->msg_bytes);
         if (a->start_ts < f->msg_ts) {
             f->msg_ts = a->start_ts;
             f->msg_frame = a->start_frame;
@@ -418,10 +405,10 @@ static void join(struct ctx *c, uint32_t open)
             return;
         b->flags &= (uint8_t)~NODE_NO_START;
         b->first_psn = a->first_psn;
-        b->bytes = joined_bytes(a, b->bytes);
+        b->bytes = node_joined_bytes(a, b->bytes);
         if (a->start_ts < b->start_ts) {
             b->start_ts = a->start_ts;
-            node_start(b, a->start_frame);
+            node_begin(b, a->start_frame);
         }
         b->msg_no = a->msg_no;
     }
@@ -429,6 +416,18 @@ static void join(struct ctx *c, uint32_t open)
     for (uint32_t i = f->pend_head; i != open; i = node_at(c->t, i)->next)
         prev = i;
     pend_remove(c->t, f, prev, open);
+}
+
+/* A missing middle of a SEND whose two ends have met already counts, too. */
+static void inner_bytes(struct ctx *c)
+{
+    const uint32_t psn = c->pkt->bth.psn;
+    for (uint32_t i = c->f->pend_head; i != NIL; i = node_at(c->t, i)->next) {
+        struct node *node = node_at(c->t, i);
+        if (node->kind == NODE_END && node->op == ROCE_MESSAGE_SEND &&
+            roce_psn_diff(psn, node->first_psn) > 0 && roce_psn_diff(psn, node->last_psn) < 0)
+            node->bytes += packet_bytes(c->pkt);
+    }
 }
 
 /* A packet that fills a hole begins a message, or carries on one that the hole interrupted. */
@@ -463,8 +462,10 @@ static void filler(struct ctx *c, uint32_t n)
             node_at(c->t, i)->op == message_op(pkt->op))
             open = i;
     if (open == NIL) {
-        if (pkt->pos != ROCE_POS_LAST)
+        if (pkt->pos != ROCE_POS_LAST) {
+            inner_bytes(c);
             return;
+        }
         const uint32_t end = pend_append(c->t, c->id, pkt->bth.psn);
         if (end == NIL)
             return;
@@ -475,7 +476,7 @@ static void filler(struct ctx *c, uint32_t n)
     }
     struct node *node = node_at(c->t, open);
     node->last_psn = pkt->bth.psn;
-    node->bytes = joined_bytes(node, packet_bytes(pkt));
+    node->bytes = node_joined_bytes(node, packet_bytes(pkt));
     if (pkt->pos == ROCE_POS_MIDDLE) {
         join(c, open);
         return;

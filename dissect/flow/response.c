@@ -211,7 +211,8 @@ static void acknowledge(struct roce_flow_table *t, uint32_t id, uint32_t upto, c
                 last->flags &= (uint8_t)~NODE_NO_START;
                 last->first_psn = node->first_psn;
                 last->start_ts = node->start_ts;
-                last->start_frame = node->start_frame;
+                node_begin(last, node->start_frame);
+                last->bytes = node_joined_bytes(node, last->bytes);
                 last->msg_no = node->msg_no;
             } else if (next == NIL || roce_psn_diff(upto, node_at(t, next)->first_psn) < 0) {
                 prev = i;

@@ -135,6 +135,12 @@ class Counters(unittest.TestCase):
             records = [r for r in map(json.loads, lines) if r["type"] == "message"]
             self.assertEqual([(r["op"], r["bytes"]) for r in sorted(records, key=lambda r: r["message"])], posted, name)
 
+    def test_lost_parts_count_once_they_are_resent(self):
+        # 60 SENDs of 4096 bytes, packets of which were lost before the mirror.
+        lines = rocestat("--ndjson", "--messages", str(SOURCE / "pcaps/loss5_egress_send.pcap")).stdout.decode().splitlines()
+        records = [r for r in map(json.loads, lines) if r["type"] == "message"]
+        self.assertEqual([r["bytes"] for r in records], [4096] * 60)
+
     def test_clean_captures_raise_nothing(self):
         for name in ("rc_all_ops", "rc_all_ops_mtu4096", "rc_pipelined", "cm_rping", "nvme_rdma", "uc_ops", "ud_ops",
                      "ud_pingpong", "rc_pingpong_mtu256", "pf_write_bw_rdmacm", "rc_tos_ect0"):

@@ -30,8 +30,8 @@ static void remember(void *ctx, const struct roce_event *event)
     struct acks *acks = ctx;
     if (acks->n == acks->room) {
         const size_t room = acks->room == 0 ? 1024 : acks->room * 2;
-        struct ack *grown = realloc(acks->ack, room * sizeof(*grown));
-        if (grown == NULL || room > UINT32_MAX) {
+        struct ack *grown = room > UINT32_MAX ? NULL : realloc(acks->ack, room * sizeof(*grown));
+        if (grown == NULL) {
             acks->failed = true;
             return;
         }
