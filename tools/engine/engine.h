@@ -244,6 +244,9 @@ struct eng_wc {
     uint32_t inv_rkey; /* region that the peer invalidated */
     uint32_t byte_len; /* received bytes, the 40 of UD included; READ, atomic: bytes placed */
     roce_tstamp now;   /* when it was completed */
+    uint8_t smac[6];   /* UD: where the frame came from; with has_vlan its tag, too */
+    bool has_vlan;
+    uint16_t vlan_tci;
 };
 struct eng_cq *eng_cq_new(struct eng_dev *dev, uint32_t capacity);
 void eng_cq_del(struct eng_cq *cq);
