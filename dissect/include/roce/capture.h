@@ -25,12 +25,21 @@ struct roce_iface {
     uint64_t dropped;  /* 0 until told */
     bool has_stats;    /* received and dropped have been told */
     bool nanosecond;   /* time stamps finer than 1 us */
+
+    /* live interfaces alone */
+    uint64_t if_dropped; /* frames the interface lost before the kernel's ring, since the opening */
+    uint64_t merged;     /* frames longer than |mtu| allows: the receive offload (GRO, LRO) glued
+                            packets together, and what they were is lost */
+    uint32_t mtu;        /* 0: unknown */
+    bool adapter_time;   /* time stamps are the adapter's */
 };
 
 struct roce_reader_opts {
     bool follow; /* at the end of a growing regular file wait for more (until roce_reader_break)
                     instead of ending */
     bool hold;   /* frames of a file that is mapped stay valid until roce_reader_release */
+    bool whole;  /* the caller looks at every byte (ICRC, copies): the file is read through a buffer
+                    that stays in the cache, which is faster then than mapping it; hold is void */
 };
 
 /* roce_reader_open opens |path| ("-": standard input): pcap, pcapng, either of them inside gzip or
@@ -62,7 +71,8 @@ const char *roce_reader_text(const struct roce_reader *reader);
 const struct roce_iface *roce_reader_iface(const struct roce_reader *reader, uint32_t index);
 uint32_t roce_reader_iface_count(const struct roce_reader *reader);
 
-/* roce_reader_dropped returns the sum of all interfaces' dropped. */
+/* roce_reader_dropped returns the sum of all interfaces' dropped and if_dropped: frames that were
+ * there and that this capture does not have. */
 uint64_t roce_reader_dropped(const struct roce_reader *reader);
 
 /* roce_reader_progress tells bytes of the input file consumed and its size; size is 0 when unknown
@@ -75,6 +85,59 @@ void roce_reader_break(struct roce_reader *reader);
 
 /* roce_reader_del closes everything; NULL is accepted. */
 void roce_reader_del(struct roce_reader *reader);
+
+/* ---- live ---- */
+
+#define ROCE_LIVE_BUFFER_KIB 32768
+#define ROCE_LIVE_IFACES_MAX 16
+
+struct roce_live_opts {
+    const char *filter;  /* tcpdump expression that the kernel runs; NULL or "": all frames */
+    uint32_t snaplen;    /* 0: 262144 */
+    uint32_t buffer_kib; /* ring of each interface; 0: ROCE_LIVE_BUFFER_KIB */
+    uint32_t wait_ms;    /* longest that roce_reader_next waits for a frame; 0: not at all */
+    bool no_promiscuous;
+    bool adapter_time;     /* time stamps of the adapter's clock instead of the host's; an adapter
+                              without is an error */
+    bool portable;         /* go through libpcap even where the ring of our own works */
+    uint16_t fanout_group; /* not 0: share the frames of the interface among all readers of this
+                              group, each of them for a thread or process of its own: both
+                              directions between two addresses come to the same reader */
+};
+
+/* roce_reader_open_live opens |count| interfaces (1 to ROCE_LIVE_IFACES_MAX) as one reader, whose
+ * frame.iface and roce_reader_iface number them in this order. Frames of several come merged by
+ * their time, where their clocks and the kernel's delays (some ms) allow. |opts| may be NULL.
+ *
+ * roce_reader_next then gives frames as soon as there are some (within 20 ms of their arrival), at
+ * least one; ROCE_ERR_AGAIN after wait_ms without or when a signal came, and the reader goes on; 0
+ * after roce_reader_break; another error when an interface vanished. roce_iface.received, dropped
+ * and if_dropped are up to date whenever roce_reader_next has returned ROCE_ERR_AGAIN, and else a
+ * few ms old.
+ *
+ * Returns NULL on failure, as roce_reader_open: ROCE_ERR_PERMISSION, ROCE_ERR_UNKNOWN (no such
+ * interface), ROCE_ERR_SYNTAX (the filter), ROCE_ERR_UNSUPPORTED, ROCE_ERR_IO. The text names the
+ * interface where there are several. */
+struct roce_reader *roce_reader_open_live(const char *const *names, uint32_t count,
+                                          const struct roce_live_opts *opts, int *err,
+                                          char text[ROCE_ERRTEXT_LEN]);
+
+/* roce_reader_fd returns a descriptor that polls readable when roce_reader_next may have a frame,
+ * or -1 when there is none (files, systems without epoll). It is the reader's. */
+int roce_reader_fd(const struct roce_reader *reader);
+
+/* struct roce_live_iface is an interface that could be opened. */
+struct roce_live_iface {
+    char name[64];
+    bool up, running, loopback;
+    uint32_t mtu;       /* 0: unknown */
+    uint64_t speed_bps; /* 0: unknown */
+    char driver[32];    /* "" unknown */
+};
+
+/* roce_live_list writes up to |max| interfaces of this machine, in the system's order, and returns
+ * how many there are, or ROCE_ERR_IO. No privileges are needed. */
+int roce_live_list(struct roce_live_iface *list, uint32_t max);
 
 struct roce_writer;
 
