@@ -31,9 +31,13 @@ struct cap_iface {
  */
 typedef int (*cap_walk)(struct roce_reader *reader, struct roce_frame *frames, int max);
 
+struct cap_live_ops;
+
 struct roce_reader {
     struct cap_source source;
     cap_walk walk;
+    const struct cap_live_ops *live; /* interfaces instead of a source; NULL: none */
+    void *live_state;
     size_t need;
     uint64_t number; /* frames handed out */
     bool done;       /* every further call returns |result| */
