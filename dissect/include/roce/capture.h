@@ -95,7 +95,8 @@ struct roce_live_opts {
     const char *filter;  /* tcpdump expression that the kernel runs; NULL or "": all frames */
     uint32_t snaplen;    /* 0: 262144 */
     uint32_t buffer_kib; /* ring of each interface; 0: ROCE_LIVE_BUFFER_KIB */
-    uint32_t wait_ms;    /* longest that roce_reader_next waits for a frame; 0: not at all */
+    uint32_t wait_ms;    /* longest that roce_reader_next waits for a frame; 0: not at all (some ms
+                            all the same while the order of frames of several is settled) */
     bool no_promiscuous;
     bool adapter_time;     /* time stamps of the adapter's clock instead of the host's; an adapter
                               without is an error */
@@ -111,13 +112,13 @@ struct roce_live_opts {
  *
  * roce_reader_next then gives frames as soon as there are some (within 20 ms of their arrival), at
  * least one; ROCE_ERR_AGAIN after wait_ms without or when a signal came, and the reader goes on; 0
- * after roce_reader_break; another error when an interface vanished. roce_iface.received, dropped
- * and if_dropped are up to date whenever roce_reader_next has returned ROCE_ERR_AGAIN, and else a
- * few ms old.
+ * after roce_reader_break and the frames that had come before it; another error when an interface
+ * vanished. roce_iface.received, dropped and if_dropped are up to date whenever roce_reader_next
+ * has returned 0 or ROCE_ERR_AGAIN, and else at most 100 ms old.
  *
  * Returns NULL on failure, as roce_reader_open: ROCE_ERR_PERMISSION, ROCE_ERR_UNKNOWN (no such
- * interface), ROCE_ERR_SYNTAX (the filter), ROCE_ERR_UNSUPPORTED, ROCE_ERR_IO. The text names the
- * interface where there are several. */
+ * interface), ROCE_ERR_STATE (it is down), ROCE_ERR_SYNTAX (the filter), ROCE_ERR_UNSUPPORTED,
+ * ROCE_ERR_INVALID, ROCE_ERR_NOMEM, ROCE_ERR_IO. The text names the interface. */
 struct roce_reader *roce_reader_open_live(const char *const *names, uint32_t count,
                                           const struct roce_live_opts *opts, int *err,
                                           char text[ROCE_ERRTEXT_LEN]);
