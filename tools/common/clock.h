@@ -8,4 +8,7 @@
 /* clock_monotonic_ns returns ns since an arbitrary start, never going back. */
 uint64_t clock_monotonic_ns(void);
 
+/* clock_realtime_ns returns ns since the epoch, for time stamps. */
+uint64_t clock_realtime_ns(void);
+
 #endif
