@@ -74,6 +74,16 @@ static int add_port(struct opt_ports *ports, struct spelling how, const char *va
     return 0;
 }
 
+static int add_name(struct opt_names *names, struct spelling how, const char *value)
+{
+    if (names->n == OPT_NAMES_MAX) {
+        msg_print("%s: at most %d of them; leave one out", how.text, (int)OPT_NAMES_MAX);
+        return OPT_EXIT_USAGE;
+    }
+    names->name[names->n++] = value;
+    return 0;
+}
+
 /* Applies an option without argument. Returns 0 or an OPT_EXIT code. */
 static int apply_plain(const struct opt_program *program, const struct opt *opt, void *at)
 {
@@ -96,6 +106,7 @@ static int apply_plain(const struct opt_program *program, const struct opt *opt,
     case OPT_CHOICE:
     case OPT_SPEED:
     case OPT_PORTS:
+    case OPT_NAMES:
         break;
     }
     assert(false); /* an option of this kind has an argument */
@@ -136,6 +147,8 @@ static int apply_value(const struct opt *opt, struct spelling how, const char *v
         return 0;
     case OPT_PORTS:
         return add_port(at, how, value);
+    case OPT_NAMES:
+        return add_name(at, how, value);
     case OPT_FLAG:
     case OPT_TALLY:
     case OPT_HELP:
@@ -280,21 +293,24 @@ void opt_help(const struct opt_program *program)
     (void)fputs(program->footer, stdout);
 }
 
-int opt_input(const struct common_opts *common, char **words, int n, const char **file, char *bpf,
-              size_t room)
+int opt_join(char **words, int n, char *text, size_t room)
 {
-    int i = 0;
-    *file = common->read;
-    if (*file == NULL && n > 0)
-        *file = words[i++];
     assert(room > 0);
     size_t used = 0;
-    bpf[0] = '\0';
-    for (bool first = true; i < n; i++, first = false) {
-        const int len = snprintf(bpf + used, room - used, "%s%s", first ? "" : " ", words[i]);
+    text[0] = '\0';
+    for (int i = 0; i < n; i++) {
+        const int len = snprintf(text + used, room - used, "%s%s", i == 0 ? "" : " ", words[i]);
         if (len < 0 || (size_t)len >= room - used)
             return -1;
         used += (size_t)len;
     }
     return 0;
+}
+
+int opt_input(const struct common_opts *common, char **words, int n, const char **file, char *bpf,
+              size_t room)
+{
+    const bool named = common->read == NULL && n > 0;
+    *file = named ? words[0] : common->read;
+    return named ? opt_join(words + 1, n - 1, bpf, room) : opt_join(words, n, bpf, room);
 }

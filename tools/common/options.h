@@ -17,6 +17,7 @@ enum opt_kind {
     OPT_CHOICE,  /* int: which of the words of |arg| ("auto|always|never"), from 0 */
     OPT_SPEED,   /* uint64_t: bits per second */
     OPT_PORTS,   /* struct opt_ports: may be repeated */
+    OPT_NAMES,   /* struct opt_names: may be repeated */
     OPT_HELP,    /* no target */
     OPT_VERSION, /* no target */
 };
@@ -25,6 +26,13 @@ enum { OPT_PORTS_MAX = 8 };
 
 struct opt_ports {
     uint16_t port[OPT_PORTS_MAX];
+    uint8_t n;
+};
+
+enum { OPT_NAMES_MAX = 16 };
+
+struct opt_names {
+    const char *name[OPT_NAMES_MAX];
     uint8_t n;
 };
 
@@ -74,5 +82,8 @@ void opt_help(const struct opt_program *program);
  * is NULL when no file was named. Returns 0, or -1 when the expression does not fit. */
 int opt_input(const struct common_opts *common, char **words, int n, const char **file, char *bpf,
               size_t room);
+
+/* opt_join joins |words| by spaces into |text|. Returns 0, or -1 when they do not fit. */
+int opt_join(char **words, int n, char *text, size_t room);
 
 #endif

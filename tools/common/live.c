@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Capture from interfaces. */
+#include "common/live.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/msg.h"
+#include "common/units.h"
+
+enum { LIST_MAX = 1024 };
+
+static void explain(const char *program, int err, const char *text, const struct live_opts *opts)
+{
+    switch (err) {
+    case ROCE_ERR_PERMISSION:
+        msg_print("%s; run %s as root, or once: setcap cap_net_raw+ep %s", text, program, program);
+        break;
+    case ROCE_ERR_UNKNOWN:
+        msg_print("%s; %s -D lists the interfaces", text, program);
+        break;
+    case ROCE_ERR_STATE:
+        msg_print("%s; ip link set dev %.*s up", text, (int)strcspn(text, ":"), text);
+        break;
+    case ROCE_ERR_SYNTAX:
+        msg_print("BPF expression: %s; see pcap-filter(7)", text);
+        break;
+    case ROCE_ERR_NOMEM:
+        msg_print("%s; give less to -B", text);
+        break;
+    default:
+        msg_print("%s%s", text, opts->clock == LIVE_CLOCK_ADAPTER ? "; leave out -j adapter" : "");
+    }
+}
+
+struct roce_reader *live_open(const char *program, const struct live_opts *opts, const char *bpf,
+                              uint32_t snaplen, int *status)
+{
+    const struct roce_live_opts how = {
+        .filter = bpf,
+        .snaplen = snaplen,
+        .buffer_kib = opts->buffer_kib,
+        .wait_ms = LIVE_WAIT_MS,
+        .no_promiscuous = opts->no_promiscuous,
+        .adapter_time = opts->clock == LIVE_CLOCK_ADAPTER,
+    };
+    char text[ROCE_ERRTEXT_LEN];
+    int err;
+    struct roce_reader *reader =
+        roce_reader_open_live(opts->interfaces.name, opts->interfaces.n, &how, &err, text);
+    if (reader != NULL)
+        return reader;
+    explain(program, err, text, opts);
+    *status = err == ROCE_ERR_SYNTAX || err == ROCE_ERR_INVALID ? EXIT_USAGE : EXIT_IO;
+    return NULL;
+}
+
+static void print_interface(const struct roce_live_iface *iface)
+{
+    char speed[UNITS_TEXT_MAX] = "-";
+    if (iface->speed_bps != 0)
+        *units_rate(speed, (double)iface->speed_bps) = '\0';
+    (void)printf("%-16s %-8s %6" PRIu32 " %12s %s\n", iface->name,
+                 !iface->up        ? "down"
+                 : !iface->running ? "no link"
+                                   : "up",
+                 iface->mtu, speed, iface->loopback ? "loopback" : iface->driver);
+}
+
+int live_list(void)
+{
+    static struct roce_live_iface list[LIST_MAX];
+    const int n = roce_live_list(list, LIST_MAX);
+    if (n < 0) {
+        msg_print("the interfaces cannot be listed");
+        return EXIT_IO;
+    }
+    (void)printf("%-16s %-8s %6s %12s %s\n", "interface", "state", "mtu", "speed", "driver");
+    for (int i = 0; i < n && i < LIST_MAX; i++)
+        print_interface(&list[i]);
+    return fflush(stdout) == 0 ? EXIT_DONE : EXIT_IO;
+}
+
+const char *live_name(const struct live_opts *opts, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (unsigned i = 0; i < opts->interfaces.n && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : ",",
+                                 opts->interfaces.name[i]);
+    return text;
+}
+
+void live_watch(const struct roce_reader *reader, uint32_t *said)
+{
+    const uint32_t n = roce_reader_iface_count(reader);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct roce_iface *iface = roce_reader_iface(reader, i);
+        if (iface->merged == 0 || (*said & 1u << i) != 0)
+            continue;
+        *said |= 1u << i;
+        msg_file(iface->name,
+                 "frames beyond its MTU of %" PRIu32
+                 " come: the receive offload merges packets, which hides them; ethtool -K %s gro"
+                 " off lro off",
+                 iface->mtu, iface->name);
+    }
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Capture from interfaces: options, opening with messages that help, what is worth saying. */
+#ifndef TOOLS_LIVE_H
+#define TOOLS_LIVE_H
+
+#include <roce/capture.h>
+
+#include "common/options.h"
+
+/* The order is that of the words of -j. */
+enum live_clock { LIVE_CLOCK_HOST, LIVE_CLOCK_ADAPTER };
+
+/* The target of live.def. */
+struct live_opts {
+    struct opt_names interfaces;
+    const char *user; /* NULL: not given */
+    uint32_t buffer_kib;
+    bool list, no_promiscuous;
+    int clock; /* enum live_clock */
+};
+
+/* A reader that waits returns this often, for its program to look around. */
+enum { LIVE_WAIT_MS = 100 };
+
+static inline bool live_wanted(const struct live_opts *opts)
+{
+    return opts->interfaces.n > 0;
+}
+
+/* live_open opens the interfaces for |program|; the kernel runs the expression |bpf| ("": none). On
+ * failure it says why and what to do on standard error, and returns NULL with the exit status in
+ * |*status|. Privileges are the caller's to drop (privileges.h). */
+struct roce_reader *live_open(const char *program, const struct live_opts *opts, const char *bpf,
+                              uint32_t snaplen, int *status);
+
+/* live_list prints the interfaces of this machine; returns an exit status. */
+int live_list(void);
+
+/* live_name writes "eth2" or "eth2,eth3" into |text| and returns it. */
+const char *live_name(const struct live_opts *opts, char *text, size_t size);
+
+/* live_watch says on standard error, once for each interface (its bit in |*said|), that it hands
+ * over merged frames. */
+void live_watch(const struct roce_reader *reader, uint32_t *said);
+
+#endif
