@@ -227,7 +227,8 @@ struct feed_batch *feed_next(struct feed *feed)
     }
     struct feed_batch *batch = &feed->batch[feed->wanted % feed->slots];
     while (feed->wanted == feed->next || !batch->ready) {
-        if (may_fetch(feed))
+        /* A pipe may stay silent for long: who waits for it cannot hand out what is there. */
+        if (may_fetch(feed) && (feed->holds || feed->wanted == feed->next))
             produce(feed, &feed->decoder[0]);
         else
             await_change(feed);
@@ -307,7 +308,10 @@ struct feed *feed_open(const struct stat_opts *opts, int *status)
     for (uint8_t i = 0; i < opts->common.ports.n && i < ROCE_UDP_PORTS_MAX; i++)
         feed->decode.udp_ports[feed->decode.n_udp_ports++] = opts->common.ports.port[i];
     feed->decode.rd = opts->common.rd;
-    const struct roce_reader_opts how = {.hold = feed->jobs > 1};
+    const struct roce_reader_opts how = {
+        .hold = feed->jobs > 1,
+        .whole = feed->jobs == 1 && !opts->common.no_icrc,
+    };
     feed->reader = input_open("rocestat", opts->file, &how);
     if (feed->reader == NULL) {
         feed_close(feed);
