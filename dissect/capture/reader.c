@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "live.h"
-
 /* Every section of a pcapng file may bring interfaces; a hostile one brings nothing else. */
 #define IFACES_MAX 65536u
 
@@ -149,8 +147,7 @@ struct roce_reader *roce_reader_open(const char *path, const struct roce_reader_
         report(err, text, ROCE_ERR_NOMEM, "out of memory");
         return NULL;
     }
-    const int opened = cap_source_open(&reader->source, path, opts != NULL && opts->follow);
-    reader->source.hold = opts != NULL && opts->hold;
+    const int opened = cap_source_open(&reader->source, path, opts);
     return open_reader(reader, opened, err, text);
 }
 
@@ -159,7 +156,7 @@ struct roce_reader *cap_reader_open_fd(int fd, const struct roce_reader_opts *op
 {
     struct roce_reader *reader = calloc(1, sizeof(*reader));
     assert(reader != NULL);
-    const int opened = cap_source_fd(&reader->source, fd, opts != NULL && opts->follow);
+    const int opened = cap_source_fd(&reader->source, fd, opts);
     return open_reader(reader, opened, err, text);
 }
 
@@ -224,8 +221,6 @@ int roce_reader_next(struct roce_reader *reader, struct roce_frame *frames, int 
         return ROCE_ERR_INVALID;
     if (reader->done)
         return reader->result;
-    if (reader->live != NULL)
-        return reader->live->next(reader, frames, max);
     if (cap_wake_broken(&reader->source.wake))
         return finish(reader, 0);
     const int lost = reader->result < 0 ? 0 : cap_source_check(&reader->source);
@@ -279,7 +274,7 @@ uint64_t roce_reader_dropped(const struct roce_reader *reader)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < reader->iface_count; i++)
-        sum += reader->ifaces[i].dropped + reader->ifaces[i].if_dropped;
+        sum += reader->ifaces[i].dropped;
     return sum;
 }
 
@@ -298,8 +293,6 @@ void roce_reader_del(struct roce_reader *reader)
 {
     if (reader == NULL)
         return;
-    if (reader->live != NULL)
-        reader->live->del(reader);
     cap_source_close(&reader->source);
     free(reader->ifaces);
     free(reader->details);

@@ -22,7 +22,8 @@ int cap_source_fail(struct cap_source *source, int err, const char *format, ...)
     return err;
 }
 
-static void init(struct cap_source *source, enum cap_source_kind kind)
+static void init(struct cap_source *source, enum cap_source_kind kind,
+                 const struct roce_reader_opts *opts)
 {
     memset(source, 0, sizeof(*source));
     source->kind = kind;
@@ -30,6 +31,11 @@ static void init(struct cap_source *source, enum cap_source_kind kind)
     source->opening = true;
     source->start = source->pos = source->end = cap_nothing;
     cap_wake_init(&source->wake);
+    if (opts != NULL) {
+        source->follow = opts->follow;
+        source->whole = opts->whole;
+        source->hold = opts->hold;
+    }
 }
 
 /* Whether the file can be mapped from |at| on: not when it is compressed, and not files of the
@@ -37,7 +43,7 @@ static void init(struct cap_source *source, enum cap_source_kind kind)
 static bool can_map(const struct cap_source *source, off_t at)
 {
     uint8_t magic[CAP_CODEC_MAGIC_LEN];
-    if (!source->regular || source->follow || source->file_size == 0 || at < 0)
+    if (!source->regular || source->follow || source->whole || source->file_size == 0 || at < 0)
         return false;
     const ssize_t n = pread(source->fd, magic, sizeof(magic), at);
     return n >= 0 && cap_codec_detect(magic, (size_t)n) == CAP_CODEC_NONE;
@@ -72,11 +78,11 @@ static int start(struct cap_source *source)
     return cap_stream_start(source);
 }
 
-int cap_source_open(struct cap_source *source, const char *path, bool follow)
+int cap_source_open(struct cap_source *source, const char *path,
+                    const struct roce_reader_opts *opts)
 {
     const bool standard_input = strcmp(path, "-") == 0;
-    init(source, CAP_SOURCE_STREAM);
-    source->follow = follow;
+    init(source, CAP_SOURCE_STREAM, opts);
     source->fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     source->own_fd = !standard_input;
     if (source->fd < 0)
@@ -84,17 +90,16 @@ int cap_source_open(struct cap_source *source, const char *path, bool follow)
     return start(source);
 }
 
-int cap_source_fd(struct cap_source *source, int fd, bool follow)
+int cap_source_fd(struct cap_source *source, int fd, const struct roce_reader_opts *opts)
 {
-    init(source, CAP_SOURCE_STREAM);
-    source->follow = follow;
+    init(source, CAP_SOURCE_STREAM, opts);
     source->fd = fd;
     return start(source);
 }
 
 int cap_source_memory(struct cap_source *source, const uint8_t *data, size_t len)
 {
-    init(source, CAP_SOURCE_MEMORY);
+    init(source, CAP_SOURCE_MEMORY, NULL);
     source->regular = true;
     source->file_size = len;
     source->pos = source->start = data;

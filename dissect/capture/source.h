@@ -34,6 +34,7 @@ struct cap_source {
     bool own_fd;
     bool regular;
     bool follow;
+    bool whole;         /* read() although it could be mapped */
     bool opening;       /* a signal ends the wait, because nobody can break it yet */
     bool broken;        /* cap_source_fill returned 0 because of cap_wake_break */
     uint64_t file_size; /* regular files, as last seen */
@@ -63,10 +64,12 @@ struct cap_source {
 };
 
 /* cap_source_open opens |path| ("-": standard input). cap_source_memory reads |len| bytes at
- * |data|, cap_source_fd the descriptor |fd|, which stays the caller's. All return 0, or a negative
- * enum roce_err with |source->text| set; cap_source_close is due in either case. */
-int cap_source_open(struct cap_source *source, const char *path, bool follow);
-int cap_source_fd(struct cap_source *source, int fd, bool follow);
+ * |data|, cap_source_fd the descriptor |fd|, which stays the caller's. |opts| may be NULL. All
+ * return 0, or a negative enum roce_err with |source->text| set; cap_source_close is due in either
+ * case. */
+int cap_source_open(struct cap_source *source, const char *path,
+                    const struct roce_reader_opts *opts);
+int cap_source_fd(struct cap_source *source, int fd, const struct roce_reader_opts *opts);
 int cap_source_memory(struct cap_source *source, const uint8_t *data, size_t len);
 void cap_source_close(struct cap_source *source);
 

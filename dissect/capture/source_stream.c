@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Pipes, compressed and growing files: one buffer, refilled as a whole. Frames are borrowed
- * from it; only the one that straddles two fillings is moved. */
+/* Pipes, compressed and growing files, and files that are looked at whole: one buffer, refilled as
+ * a whole. Frames are borrowed from it; only the one that straddles two fillings is moved. */
 #include "source.h"
 
 #include <errno.h>
@@ -35,11 +35,13 @@ static int wait_more(struct cap_source *source)
     }
 }
 
-/* A growing file that is shorter than what was read of it has been started afresh. */
+/* A file that is shorter than what was read of it was cut, or has been started afresh. Files of the
+ * kernel (/proc) tell no size. */
 static bool shrank(struct cap_source *source)
 {
     struct stat st;
-    if (fstat(source->fd, &st) != 0)
+    if (!source->regular || (source->file_size == 0 && !source->follow) ||
+        fstat(source->fd, &st) != 0)
         return false;
     source->file_size = (uint64_t)st.st_size;
     return source->file_size < source->file_pos;
@@ -64,10 +66,10 @@ static ssize_t read_some(struct cap_source *source, uint8_t *to, size_t len)
                 continue;
             return cap_source_fail(source, ROCE_ERR_IO, "%s", strerror(errno));
         }
-        if (!source->follow) {
-            source->ended = true;
-        } else if (shrank(source)) {
+        if (shrank(source)) {
             return cap_source_fail(source, ROCE_ERR_TRUNCATED, "the file shrank while it was read");
+        } else if (!source->follow) {
+            source->ended = true;
         } else {
             const int ready = wait_more(source);
             if (ready <= 0)

@@ -57,7 +57,10 @@ static bool same_file(const char *a, const char *b)
 static int open_input(struct run *run)
 {
     /* A look ahead ends where the file ends now. */
-    const struct roce_reader_opts opts = {.follow = run->opts->follow && !run->learning};
+    const struct roce_reader_opts opts = {
+        .follow = run->opts->follow && !run->learning,
+        .whole = !run->opts->common.no_icrc || run->opts->common.write != NULL,
+    };
     run->reader = input_open("rocedump", run->opts->file, &opts);
     if (run->reader == NULL)
         return -1;
