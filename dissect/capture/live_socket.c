@@ -147,8 +147,14 @@ int live_socket_open(struct roce_reader *reader, uint32_t index, const struct ro
                      struct ring *ring)
 {
     const struct open open = {.reader = reader, .index = index, .opts = opts, .ring = ring};
+    ring->fd = -1;
     ring->iface = index;
     ring->snaplen = cap_live_snaplen(opts);
+    if (strcmp(reader->ifaces[index].name, "any") == 0) /* libpcap's word for all interfaces */
+        return cap_live_fault(reader, index, ROCE_ERR_UNSUPPORTED, "no single interface");
+    /* A mistyped name is said to everybody, not only to those who may capture. */
+    if (if_nametoindex(reader->ifaces[index].name) == 0)
+        return cap_live_fault(reader, index, ROCE_ERR_UNKNOWN, "no such interface");
     ring->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
     if (ring->fd < 0 && errno != EPERM && errno != EACCES)
         return cap_live_fault(reader, index, ROCE_ERR_UNSUPPORTED, "no packet sockets (%s)",

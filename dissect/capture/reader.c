@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "live.h"
+
 /* Every section of a pcapng file may bring interfaces; a hostile one brings nothing else. */
 #define IFACES_MAX 65536u
 
@@ -221,6 +223,8 @@ int roce_reader_next(struct roce_reader *reader, struct roce_frame *frames, int 
         return ROCE_ERR_INVALID;
     if (reader->done)
         return reader->result;
+    if (reader->live != NULL)
+        return reader->live->next(reader, frames, max);
     if (cap_wake_broken(&reader->source.wake))
         return finish(reader, 0);
     const int lost = reader->result < 0 ? 0 : cap_source_check(&reader->source);
@@ -274,7 +278,7 @@ uint64_t roce_reader_dropped(const struct roce_reader *reader)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < reader->iface_count; i++)
-        sum += reader->ifaces[i].dropped;
+        sum += reader->ifaces[i].dropped + reader->ifaces[i].if_dropped;
     return sum;
 }
 
@@ -293,6 +297,8 @@ void roce_reader_del(struct roce_reader *reader)
 {
     if (reader == NULL)
         return;
+    if (reader->live != NULL)
+        reader->live->del(reader);
     cap_source_close(&reader->source);
     free(reader->ifaces);
     free(reader->details);

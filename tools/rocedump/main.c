@@ -60,7 +60,8 @@ static int check_filter(const char *expression)
 static int prepare(struct selection *selection, struct columns *columns,
                    const struct dump_opts *opts)
 {
-    selection_init(selection, opts->bpf, opts->common.roce_filter);
+    /* The kernel runs the expression over what comes from interfaces. */
+    selection_init(selection, live_wanted(&opts->live) ? "" : opts->bpf, opts->common.roce_filter);
     if (opts->filter != NULL) {
         selection->filter = selection_filter("-Y", opts->filter);
         if (selection->filter == NULL)
@@ -99,6 +100,8 @@ int main(int argc, char **argv)
     }
     if (opts.list_fields)
         return list_fields();
+    if (opts.live.list)
+        return live_list();
     if (opts.check_filter != NULL)
         return check_filter(opts.check_filter);
 

@@ -11,17 +11,21 @@ static const struct opt table[] = {
     {letter, OPT_##kind, name, arg, offsetof(struct dump_opts, member), help},
 #define COMMON(letter, name, arg, kind, member, help) \
     {letter, OPT_##kind, name, arg, offsetof(struct dump_opts, common.member), help},
+#define LIVE(letter, name, arg, kind, member, help) \
+    {letter, OPT_##kind, name, arg, offsetof(struct dump_opts, live.member), help},
 #include "rocedump/options.def"
+#include "common/live.def"
 #include "common/common.def"
 #undef OPTION
 #undef COMMON
+#undef LIVE
 };
 
 static const struct opt_program program = {
     .name = "rocedump",
-    .synopsis = "rocedump [OPTION]... [-r] FILE [BPF EXPRESSION]",
+    .synopsis = "rocedump [OPTION]... {[-r] FILE | -i IFACE} [BPF EXPRESSION]",
     .summary = "Print the RoCE packets and pause frames of a capture, one line a packet.",
-    .footer = "\nThe words behind FILE are a tcpdump expression, run before decoding; -Y filters\n"
+    .footer = "\nFurther words are a tcpdump expression, run before decoding; -Y filters\n"
               "decoded packets. Exit status: 0 done, 1 input or output failed, 2 wrong usage.\n"
               "More in rocedump(1).\n",
     .table = table,
@@ -66,6 +70,33 @@ static int choose_mode(struct dump_opts *opts)
     return 0;
 }
 
+/* Where the packets come from. Returns 0, or OPT_EXIT_USAGE with the mistake reported. */
+static int choose_input(struct dump_opts *opts, char **words, int n)
+{
+    int rc;
+    if (live_wanted(&opts->live)) {
+        if (opts->common.read != NULL || opts->follow) {
+            msg_print("-i and %s exclude each other; leave one out", opts->follow ? "-f" : "-r");
+            return OPT_EXIT_USAGE;
+        }
+        opts->file = live_name(&opts->live, opts->interfaces, sizeof(opts->interfaces));
+        rc = opt_join(words, n, opts->bpf, sizeof(opts->bpf));
+    } else {
+        rc = opt_input(&opts->common, words, n, &opts->file, opts->bpf, sizeof(opts->bpf));
+    }
+    if (rc != 0) {
+        msg_print("the BPF expression is longer than %zu bytes; shorten it", sizeof(opts->bpf) - 1);
+        return OPT_EXIT_USAGE;
+    }
+    if (opts->file == NULL && !opts->list_fields && opts->check_filter == NULL &&
+        !opts->live.list) {
+        msg_print("no input; name a capture file, - for standard input, or -i IFACE (see rocedump"
+                  " --help)");
+        return OPT_EXIT_USAGE;
+    }
+    return 0;
+}
+
 int dump_opts_parse(struct dump_opts *opts, int argc, char **argv)
 {
     *opts = (struct dump_opts){0};
@@ -78,13 +109,5 @@ int dump_opts_parse(struct dump_opts *opts, int argc, char **argv)
     }
     if (choose_mode(opts) != 0)
         return OPT_EXIT_USAGE;
-    if (opt_input(&opts->common, argv + 1, words, &opts->file, opts->bpf, sizeof(opts->bpf)) != 0) {
-        msg_print("the BPF expression is longer than %zu bytes; shorten it", sizeof(opts->bpf) - 1);
-        return OPT_EXIT_USAGE;
-    }
-    if (opts->file == NULL && !opts->list_fields && opts->check_filter == NULL) {
-        msg_print("no input; name a capture file, or - for standard input (see rocedump --help)");
-        return OPT_EXIT_USAGE;
-    }
-    return 0;
+    return choose_input(opts, argv + 1, words);
 }

@@ -3,7 +3,7 @@
 #ifndef ROCEDUMP_OPTIONS_H
 #define ROCEDUMP_OPTIONS_H
 
-#include "common/options.h"
+#include "common/live.h"
 
 /* The order is that of the words of --time-precision. */
 enum precision { PRECISION_AUTO, PRECISION_MICRO, PRECISION_NANO };
@@ -20,13 +20,15 @@ enum dump_mode {
 
 struct dump_opts {
     struct common_opts common;
+    struct live_opts live;
     const char *filter, *check_filter, *fields;
     bool list_fields, all, details, hex, csv, analysis, follow;
     unsigned times; /* how many t */
     int precision;  /* enum precision */
 
     enum dump_mode mode; /* what follows from the above */
-    const char *file;
+    const char *file;    /* or the names of the interfaces */
+    char interfaces[256];
     char bpf[8192]; /* "" without */
 };
 

@@ -11,8 +11,10 @@
 
 #include "common/colour.h"
 #include "common/input.h"
+#include "common/live.h"
 #include "common/msg.h"
 #include "common/out.h"
+#include "common/privileges.h"
 #include "common/progress.h"
 #include "common/signals.h"
 #include "rocedump/analysis.h"
@@ -44,6 +46,8 @@ struct run {
     bool check_icrc, use_view, live_output, follow_flows;
     bool learning; /* the first of two passes: frames are only followed */
     bool started;  /* input and output are open */
+    bool live;     /* from interfaces */
+    uint32_t said; /* live_watch */
     int status;
 };
 
@@ -61,7 +65,11 @@ static int open_input(struct run *run)
         .follow = run->opts->follow && !run->learning,
         .whole = !run->opts->common.no_icrc || run->opts->common.write != NULL,
     };
-    run->reader = input_open("rocedump", run->opts->file, &opts);
+    if (run->live)
+        run->reader = live_open("rocedump", &run->opts->live, run->opts->bpf,
+                                run->opts->common.snaplen, &run->status);
+    else
+        run->reader = input_open("rocedump", run->opts->file, &opts);
     if (run->reader == NULL)
         return -1;
     signals_reader(run->reader);
@@ -73,7 +81,7 @@ static int open_output(struct run *run, uint32_t linktype)
     const char *path = run->opts->common.write;
     if (path == NULL)
         return 0;
-    if (same_file(path, run->opts->file)) {
+    if (!run->live && same_file(path, run->opts->file)) {
         msg_file(path, "is the capture that is read; choose another name for -w");
         return -1;
     }
@@ -210,7 +218,9 @@ static void handle(struct run *run, struct roce_frame *frame)
 
 static bool finished(const struct run *run)
 {
-    return signals_interrupted() || run->status != EXIT_DONE || !out_ok(&run->out) ||
+    /* Interfaces are read to the last frame that came before the signal. */
+    return (signals_interrupted() && !run->live) || run->status != EXIT_DONE ||
+           !out_ok(&run->out) ||
            (run->opts->common.count != 0 && run->shown >= run->opts->common.count);
 }
 
@@ -234,6 +244,18 @@ static void between_batches(struct run *run, bool drained)
         if (run->writer != NULL)
             (void)roce_writer_flush(run->writer);
     }
+}
+
+/* The next frames; an interface that has none for a while lets us look around. */
+static int next_frames(struct run *run, struct roce_frame *frames)
+{
+    int n = roce_reader_next(run->reader, frames, BATCH);
+    while (n == ROCE_ERR_AGAIN && !finished(run)) {
+        live_watch(run->reader, &run->said);
+        between_batches(run, true);
+        n = roce_reader_next(run->reader, frames, BATCH);
+    }
+    return n;
 }
 
 /* A pass of its own over the capture, to learn what acknowledges what. */
@@ -279,7 +301,7 @@ static int prepare_analysis(struct run *run)
         return -1;
     }
     struct stat st;
-    const bool file = stat(run->opts->file, &st) == 0 && S_ISREG(st.st_mode);
+    const bool file = !run->live && stat(run->opts->file, &st) == 0 && S_ISREG(st.st_mode);
     if (ahead && !file && !run->opts->analysis) {
         msg_file(input_name(run->opts->file),
                  "acked_in looks ahead; it needs a file that can be read twice");
@@ -309,7 +331,7 @@ static void read_all(struct run *run)
 {
     struct roce_frame frames[BATCH];
     char text[ROCE_ERRTEXT_LEN];
-    int n = roce_reader_next(run->reader, frames, BATCH);
+    int n = run->live ? 0 : roce_reader_next(run->reader, frames, BATCH);
     const uint32_t linktype = first_linktype(run, frames, n);
     if (selection_prepare(run->selection, linktype, text) != 0) {
         bpf_mistake(run, text);
@@ -320,9 +342,15 @@ static void read_all(struct run *run)
         run->status = EXIT_IO;
         return;
     }
+    if (run->live && privileges_drop(run->opts->live.user) != 0) {
+        run->status = EXIT_IO;
+        return;
+    }
     run->started = true;
     if (run->opts->mode >= MODE_TABS && run->opts->mode <= MODE_NDJSON)
         records_begin(&run->records, run->opts->mode, run->columns, &run->out);
+    if (run->live)
+        n = next_frames(run, frames);
     while (n > 0 && !finished(run)) {
         for (int i = 0; i < n && !finished(run); i++) {
             run->read++;
@@ -330,7 +358,7 @@ static void read_all(struct run *run)
         }
         between_batches(run, n < BATCH);
         if (!finished(run))
-            n = roce_reader_next(run->reader, frames, BATCH);
+            n = next_frames(run, frames);
     }
     progress_end(&run->progress);
     if (signals_asked())
@@ -340,9 +368,13 @@ static void read_all(struct run *run)
     if (n < 0 && run->status == EXIT_DONE) {
         run->status = EXIT_IO;
         out_flush(&run->out);
-        msg_file(input_name(run->opts->file),
-                 "%s; packets read before: %" PRIu64 "; fetch the file again",
-                 roce_reader_text(run->reader), run->read);
+        if (run->live)
+            msg_print("%s; packets captured before: %" PRIu64, roce_reader_text(run->reader),
+                      run->read);
+        else
+            msg_file(input_name(run->opts->file),
+                     "%s; packets read before: %" PRIu64 "; fetch the file again",
+                     roce_reader_text(run->reader), run->read);
     }
 }
 
@@ -371,6 +403,12 @@ static void report_nothing(struct run *run)
 
 static void report_summary(struct run *run)
 {
+    if (run->live && run->started && !run->opts->common.quiet) {
+        out_flush(&run->out);
+        live_watch(run->reader, &run->said);
+        live_counts(run->reader, run->read, run->shown,
+                    run->writer != NULL ? "written" : "printed");
+    }
     if (run->opts->common.verbose == 0)
         return;
     out_flush(&run->out);
@@ -419,6 +457,7 @@ int run(const struct dump_opts *opts, struct selection *selection, const struct 
     static struct run state;
     struct run *run = &state;
     *run = (struct run){.opts = opts, .selection = selection, .columns = columns};
+    run->live = live_wanted(&opts->live);
     if (out_init(&run->out, STDOUT_FILENO) != 0) {
         msg_print("out of memory");
         return EXIT_IO;
