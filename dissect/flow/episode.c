@@ -102,6 +102,21 @@ static void obeyed(struct trouble *trouble, uint32_t psn)
 
 /* A READ or atomic is issued again although its answer, and a later one, passed here: the requester
  * missed the first and saw the second. */
+static bool reread(const struct trouble *trouble, uint32_t psn)
+{
+    return ((psn - trouble->reread_psn) & ROCE_PSN_MASK) <
+           ((trouble->reread_end - trouble->reread_psn) & ROCE_PSN_MASK);
+}
+
+/* Whether the newest answer to |psn|, part of a READ, was captured. */
+static bool answer_captured(const struct roce_flow_table *t, const struct flow *f, uint32_t psn)
+{
+    const struct trouble *trouble = trouble_peek(t, f);
+    if (reread(trouble, psn))
+        return roce_psn_diff(psn, trouble->reread_next) < 0;
+    return rresp_captured(t, flow_at(t, f->peer), psn);
+}
+
 static bool answer_lost_behind(const struct ctx *c)
 {
     const struct flow *f = c->f;
@@ -157,7 +172,7 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
     struct trouble *trouble = trouble_of(t, f);
     const bool paired = f->peer != NIL;
     ep->location = ROCE_LOST_DOWNSTREAM;
-    if (ep->cause == ROCE_CAUSE_SPURIOUS || ep->copied) {
+    if (ep->cause == ROCE_CAUSE_SPURIOUS || ep->copied || ep->overtaken) {
         ep->location = ROCE_LOST_NONE;
         return;
     }
@@ -185,7 +200,7 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
     if (ep->cause == ROCE_CAUSE_IMPLIED_NAK) {
         /* The missing responses are holes of the peer's READ response track, counted there. */
         ep->location = ROCE_LOST_UPSTREAM;
-        if (paired && ep->atomic)
+        if (paired && (ep->atomic || ep->answer_twice))
             loss_count(t, f->peer, ROCE_LOST_UPSTREAM, 1, ep->psn, true, ep->ask_frame, at_end);
         return;
     }
@@ -212,6 +227,8 @@ static bool keep_for_later(struct roce_flow_table *t, struct trouble *trouble,
         *e = (struct early_episode){.psn = ep->psn,
                                     .count = ep->count,
                                     .fill = ep->fill,
+                                    .atomic = ep->atomic,
+                                    .read = ep->read,
                                     .ts = ep->ts,
                                     .wait = ep->wait,
                                     .first_frame = ep->first_frame,
@@ -294,6 +311,13 @@ static bool full_timeout(const struct roce_flow_table *t, const struct flow *f, 
            silent_bin(quiet) + 1u >= path_at(t, f->path)->silent_max;
 }
 
+/* An implied NAK: was the answer captured that the requester missed? */
+static void judge_answer(const struct roce_flow_table *t, const struct flow *f, struct episode *ep)
+{
+    ep->acked = answer_captured(t, f, ep->psn);
+    ep->answer_twice = !ep->acked && rresp_captured(t, flow_at(t, f->peer), ep->psn);
+}
+
 static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
 {
     struct roce_flow_table *t = c->t;
@@ -314,6 +338,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
                            .location = ROCE_LOST_NONE,
                            .cause = ROCE_CAUSE_UNKNOWN,
                            .atomic = c->pkt->op == ROCE_OP_ATOMIC,
+                           .read = c->pkt->op == ROCE_OP_READ,
                            .orig_frame = was->len > 0 ? was->frame : 0};
     roce_tstamp quiet_since = f->req_ts;
     if (f->peer != NIL && f->una_ts > quiet_since)
@@ -333,11 +358,15 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
         ep->ask_frame = asked.frame;
         ep->wait = since(now, asked.ts);
         if (asked.cause == ROCE_CAUSE_IMPLIED_NAK)
-            ep->acked = f->peer != NIL && c->pkt->op == ROCE_OP_READ &&
-                        rresp_captured(t, flow_at(t, f->peer), psn);
+            ep->acked = false;
+        if (asked.cause == ROCE_CAUSE_IMPLIED_NAK && ep->read && f->peer != NIL)
+            judge_answer(t, f, ep);
     } else if (!ran_out && quiet < REISSUE_MAX && answer_lost_behind(c)) {
         ep->cause = ROCE_CAUSE_IMPLIED_NAK;
         ep->wait = quiet;
+        ep->overtaken = trouble->has_late && trouble->late_psn == psn;
+        if (ep->read)
+            judge_answer(t, f, ep);
     } else if (!ran_out && asked_nearby(t, f, psn, &asked)) {
         ep->cause = (uint8_t)asked.cause;
         ep->ask_frame = asked.frame;
@@ -403,6 +432,11 @@ void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct h
             c->v->wait = ep->wait;
         }
     }
+    if (c->pkt->op == ROCE_OP_READ) {
+        struct trouble *trouble = trouble_of(t, f);
+        trouble->reread_psn = trouble->reread_next = psn;
+        trouble->reread_end = roce_psn_add(psn, n);
+    }
     if (fill && !ep->late && !counted)
         loss_count(t, c->id, ROCE_LOST_UPSTREAM, 1, psn, false, was->frame, false);
     if (!ep->late)
@@ -445,6 +479,20 @@ void episode_obeyed(struct roce_flow_table *t, struct flow *f)
     trouble->has_skip = trouble->has_skip && trouble->skip_ts > trouble->ep.ts;
 }
 
+void episode_read_response(struct trouble *trouble, uint32_t psn)
+{
+    if (psn == trouble->reread_next && reread(trouble, psn))
+        trouble->reread_next = roce_psn_add(psn, 1);
+}
+
+/* What had been skipped was only overtaken. */
+void episode_answered_late(struct trouble *trouble)
+{
+    trouble->has_skip = false;
+    trouble->has_late = true;
+    trouble->late_psn = trouble->skip_psn;
+}
+
 void episode_response(struct roce_flow_table *t, struct flow *f, uint32_t acked, bool asks)
 {
     struct trouble *trouble = trouble_peek(t, f);
@@ -454,7 +502,7 @@ void episode_response(struct roce_flow_table *t, struct flow *f, uint32_t acked,
         if (trouble->has_rnr && roce_psn_diff(acked, trouble->rnr_psn) >= 0)
             trouble->has_rnr = false;
         if (trouble->has_skip && acked == trouble->skip_psn)
-            trouble->has_skip = false;
+            episode_answered_late(trouble);
     }
     if (trouble->repeats > 0 && roce_psn_diff(acked, trouble->repeat_psn) >= 0)
         trouble->repeat_answered = true;
@@ -471,11 +519,19 @@ static void ask_replay(const struct roce_flow_table *t, const struct flow *f, st
                        roce_tstamp obeyed)
 {
     const int side = t->replay_flow[0] == f->peer ? 0 : 1;
+    const struct obs *passed = NULL;
+    bool answered = false;
     for (uint32_t i = 0; i < t->replay_n[side]; i++) {
         const struct obs *o = &t->replay[side][i];
         const uint8_t kind = (uint8_t)(o->psn >> 24 & 0x3F);
-        if (o->ts > ep->ts || (o->psn & ROCE_PSN_MASK) != ep->psn)
+        if (o->ts > ep->ts)
+            break;
+        const int32_t ahead = roce_psn_diff(o->psn & ROCE_PSN_MASK, ep->psn);
+        if (ahead > 0 && (ep->read || ep->atomic) && o->ts > obeyed && passed == NULL)
+            passed = o;
+        if (ahead != 0)
             continue;
+        answered = kind != OBS_NAK && kind != OBS_RNR && kind != OBS_FATAL;
         if (kind == OBS_ACK)
             ep->acked = true;
         if (o->ts <= obeyed)
@@ -488,6 +544,12 @@ static void ask_replay(const struct roce_flow_table *t, const struct flow *f, st
             ep->wait = since(ep->ts, o->ts);
         }
     }
+    if (!ep->silent || passed == NULL || ep->wait >= REISSUE_MAX)
+        return;
+    ep->cause = ROCE_CAUSE_IMPLIED_NAK;
+    ep->silent = false;
+    ep->acked = answered;
+    ep->ask_frame = passed->frame;
 }
 
 static void replay(struct roce_flow_table *t, uint32_t id, const struct early_episode *e,
@@ -498,6 +560,8 @@ static void replay(struct roce_flow_table *t, uint32_t id, const struct early_ep
                          .count = e->count,
                          .missing = e->missing,
                          .fill = e->fill,
+                         .atomic = e->atomic,
+                         .read = e->read,
                          .silent = true,
                          .cause = ROCE_CAUSE_UNKNOWN,
                          .wait = e->wait,

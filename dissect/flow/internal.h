@@ -162,9 +162,12 @@ struct episode {
     bool answered_far; /* the answer acknowledges frames that have not been resent */
     bool silent;       /* neither NAK, RNR nor implied NAK: judged by |wait| */
     bool atomic;
-    bool unasked; /* the newest request before it asked for no answer */
-    bool dups;    /* frames captured before were resent */
-    bool copied;  /* the network duplicated the frame: nobody resent it */
+    bool unasked;      /* the newest request before it asked for no answer */
+    bool dups;         /* frames captured before were resent */
+    bool copied;       /* the network duplicated the frame: nobody resent it */
+    bool overtaken;    /* the answer was not lost: a later one overtook it */
+    bool read;         /* the restart frame is a READ request */
+    bool answer_twice; /* the answer was captured once, but its newest copy was not */
     uint64_t first_frame, last_frame, orig_frame, ask_frame;
     roce_tstamp ts;
     roce_duration wait, late_by;
@@ -196,6 +199,10 @@ struct trouble {
     bool repeat_answered;
     bool has_nak, has_rnr, has_skip; /* asked of this flow's requester, not yet obeyed */
     uint32_t nak_psn, rnr_psn, skip_psn;
+    bool has_late; /* |late_psn|: an answer that was skipped came after all */
+    uint32_t late_psn;
+    /* the READ issued again last: its PSNs, and how far its new answer was captured */
+    uint32_t reread_psn, reread_end, reread_next;
     uint64_t nak_frame, rnr_frame, skip_frame;
     roce_tstamp nak_ts, rnr_ts, skip_ts;
     uint32_t old_count[ROCE_MESSAGE_OPS]; /* messages dropped from the pending list, by operation */
@@ -264,7 +271,7 @@ static inline uint32_t node_joined_bytes(const struct node *first, uint32_t rest
 /* An episode that ended before the pair was known, in the nodes' pool. */
 struct early_episode {
     uint32_t psn, count, missing;
-    bool fill;
+    bool fill, atomic, read;
     roce_tstamp ts;
     roce_duration wait;
     uint64_t first_frame, last_frame, orig_frame;
@@ -510,6 +517,8 @@ uint32_t was_missing(struct trouble *trouble, uint32_t psn);
 void episode_late(struct ctx *c, const struct hole *was);
 void episode_request_ahead(struct ctx *c);
 void episode_response(struct roce_flow_table *t, struct flow *f, uint32_t acked, bool asks);
+void episode_read_response(struct trouble *trouble, uint32_t psn);
+void episode_answered_late(struct trouble *trouble);
 void episode_missing(struct roce_flow_table *t, struct flow *f, uint32_t psn, uint32_t len);
 void episode_obeyed(struct roce_flow_table *t, struct flow *f);
 void episode_close(struct roce_flow_table *t, uint32_t id, bool at_end);

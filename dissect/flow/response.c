@@ -313,7 +313,7 @@ static bool read_response(struct roce_flow_table *t, uint32_t id, uint8_t kind, 
         struct trouble *trouble = trouble_peek(t, f);
         if (trouble->has_skip && roce_psn_diff(trouble->skip_psn, first) >= 0 &&
             roce_psn_diff(trouble->skip_psn, psn) <= 0)
-            trouble->has_skip = false;
+            episode_answered_late(trouble);
     }
     return true;
 }
@@ -444,8 +444,11 @@ void response_apply(struct roce_flow_table *t, uint32_t from, const struct obs *
         break;
     }
     }
-    if (f->trouble != NIL)
-        episode_response(t, f, psn, kind == OBS_NAK || kind == OBS_RNR || kind == OBS_FATAL);
+    if (f->trouble == NIL)
+        return;
+    if (kind >= OBS_READ_FIRST && kind <= OBS_READ_LAST)
+        episode_read_response(trouble_peek(t, f), psn);
+    episode_response(t, f, psn, kind == OBS_NAK || kind == OBS_RNR || kind == OBS_FATAL);
 }
 
 /* ---- one response frame ---- */
