@@ -61,7 +61,7 @@ static unsigned rts_mask(const struct eng_cm_conn *c)
     unsigned mask = ENG_ATTR_STATE | ENG_ATTR_SQ_PSN;
     if (c->service == ENG_RC)
         mask |= ENG_ATTR_TIMEOUT | ENG_ATTR_RETRY_CNT | ENG_ATTR_RNR_RETRY | ENG_ATTR_MAX_RD_ATOMIC;
-    if (c->flow_control)
+    if (c->service == ENG_RC && c->flow_control)
         mask |= ENG_ATTR_CREDITS;
     return mask;
 }
