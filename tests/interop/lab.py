@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest with Linux soft-RoCE beside this machine, on a tap in a network namespace of its own.
+"""A guest with Linux soft-RoCE beside this machine, in a network namespace of its own.
 
     lab.py up DIR           make the guest if need be, boot it; DIR/state.json says where it is
     lab.py run DIR COMMAND  run a shell command in the guest
     lab.py host DIR COMMAND run one in the namespace, beside the guest
     lab.py down DIR         end the guest, remove the namespace
 
-The host has 10.77.0.1 and fd77::1 on tap0, the guest 10.77.0.2 and fd77::2 on eth0 with rxe0. Exit 77: no QEMU here.
+The host has 10.77.0.1 and fd77::1 on roce0, the guest 10.77.0.2 and fd77::2 on eth0 with rxe0; between them are a bridge
+and the guest's tap0, where captures see both directions. Exit 77: no QEMU here.
 """
 import base64
 import json
@@ -84,9 +85,12 @@ class Lab:
     def network(self):
         ns = self.state["netns"]
         sh("ip", "netns", "add", ns)
-        for line in ("ip link set lo up", "ip tuntap add tap0 mode tap", f"ip link set tap0 mtu {MTU}",
-                     "sysctl -qw net.ipv6.conf.tap0.accept_dad=0", f"ip addr add {HOST}/24 dev tap0",
-                     f"ip addr add {HOST6}/64 dev tap0 nodad", "ip link set tap0 up"):
+        silent = [f"sysctl -qw net.ipv6.conf.{name}.disable_ipv6=1" for name in ("br0", "tap0", "port0")]
+        members = [f"ip link set {name} mtu {MTU} master br0 up" for name in ("tap0", "port0")]
+        for line in ("ip link set lo up", "ip link add br0 type bridge mcast_snooping 0 stp_state 0 forward_delay 0",
+                     "ip tuntap add tap0 mode tap", f"ip link add roce0 mtu {MTU} type veth peer name port0 mtu {MTU}",
+                     *silent, *members, "ip link set br0 up", f"ip addr add {HOST}/24 dev roce0",
+                     f"ip addr add {HOST6}/64 dev roce0 nodad", "ip link set roce0 up"):
             sh("ip", "netns", "exec", ns, *line.split())
 
     def boot(self):
