@@ -47,7 +47,7 @@ struct eng_ah {
     uint8_t dmac[6];
     uint8_t src_ip[16], dst_ip[16]; /* IPv4 as ::ffff:a.b.c.d, as in struct roce_ip */
     uint8_t tclass;                 /* DSCP << 2 | ECN: 2 (ECT(0)) makes the flow markable */
-    uint8_t ttl;
+    uint8_t ttl;                    /* 0: 64 */
     bool has_vlan;
     uint16_t vlan_tci;
     uint32_t flow_label; /* IPv6 */
@@ -286,6 +286,8 @@ struct eng_qp_cfg {
     uint32_t max_send_wr, max_recv_wr;
     bool sq_sig_all; /* each send completes visibly */
     uint32_t qpn;    /* 0: the device chooses; 1: the GSI QP (UD, Q_Key 0x80010000) */
+    uint16_t max_inline; /* bytes of an inline send; 0: ENG_INLINE_MAX */
+    uint8_t max_answers; /* most that max_dest_rd_atomic may become; 0: 128 */
 };
 /* Attributes of eng_qp_modify: bits of |mask|; the table of transport states decides which each
  * move needs (IBTA 11.2.5.2). */
