@@ -23,6 +23,7 @@
 struct rig_message {
     roce_tstamp at; /* when it was sent */
     bool from_b, lost;
+    uint32_t psn;
     struct roce_mad mad;
     struct roce_cm cm;
     uint8_t bytes[ROCE_MAD_LEN];
@@ -48,8 +49,9 @@ struct rig {
     struct rig_side a, b;
     roce_tstamp now;
     bool v6;
-    int lose[256]; /* by enum roce_cm_message: so many are lost; -1: all */
-    bool lose_rc;  /* all that is not on QP 1 */
+    int lose[256];        /* by enum roce_cm_message: so many are lost; -1: all */
+    bool lose_rc;         /* all that is not on QP 1 */
+    int64_t first_psn[2]; /* of what a, b sent beside QP 1; -1: nothing yet */
     struct rig_message log[RIG_LOG];
     int n_log;
     struct rig_frame flight[RIG_FLIGHT];
@@ -99,6 +101,7 @@ static inline struct rig *rig_new(bool v6, const struct eng_cm_cfg *a, const str
     struct rig *rig = calloc(1, sizeof(*rig));
     assert_non_null(rig);
     rig->now = 1000000;
+    rig->first_psn[0] = rig->first_psn[1] = -1;
     rig->v6 = v6;
     rig_side_new(rig, &rig->a, 1, 2, a);
     rig_side_new(rig, &rig->b, 2, 1, b);
@@ -130,6 +133,7 @@ static inline bool rig_message_of(const uint8_t *data, int len, struct rig_messa
     assert_int_equal(pkt.status, ROCE_STATUS_OK);
     roce_icrc_check(&frame, &pkt, &icrc);
     assert_int_equal(icrc.status, ROCE_ICRC_OK);
+    m->psn = pkt.bth.psn;
     if (!(pkt.has & ROCE_HAS_MAD))
         return false;
     assert_int_equal(pkt.deth.qkey, ROCE_GSI_QKEY);
@@ -146,8 +150,11 @@ static inline bool rig_message_of(const uint8_t *data, int len, struct rig_messa
 static inline bool rig_loses(struct rig *rig, bool from_b, const uint8_t *data, int len)
 {
     struct rig_message m = {.at = rig->now, .from_b = from_b};
-    if (!rig_message_of(data, len, &m))
+    if (!rig_message_of(data, len, &m)) {
+        if (rig->first_psn[from_b] < 0)
+            rig->first_psn[from_b] = m.psn;
         return rig->lose_rc;
+    }
     int *lose = &rig->lose[m.cm.message];
     m.lost = *lose != 0;
     if (*lose > 0)

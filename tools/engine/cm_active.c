@@ -43,7 +43,7 @@ static void request(struct eng_cm_conn *c, const struct eng_cm_param *param,
         .local_cm_timeout = cm->cfg.timeout,
         .transport = c->service == ENG_RC ? CM_TRANSPORT_RC : CM_TRANSPORT_UC,
         .flow_control = c->flow_control,
-        .starting_psn = c->local_psn,
+        .starting_psn = c->remote_psn,
         .retry_count = c->retry_count,
         .rnr_retry = param->rnr_retry,
         .pkey = 0xFFFF,
@@ -100,7 +100,8 @@ int eng_cm_connect(struct eng_cm *cm, roce_tstamp now, uint64_t service_id, uint
     c->access = param->access;
     c->qkey = param->qkey != 0 ? param->qkey : ENG_CM_UDP_QKEY;
     c->local_qpn = eng_qp_num(param->qp);
-    c->local_psn = (uint32_t)(eng_rng_next(&cm->rng) & 0xFFFFFF);
+    c->remote_psn = (uint32_t)(eng_rng_next(&cm->rng) & 0xFFFFFF);
+    c->local_psn = (uint32_t)(eng_rng_next(&cm->rng) & 0xFFFFFF); /* UD; else the REP's */
     c->tid = (eng_rng_next(&cm->rng) & 0xFFFFFFFF) << 32 | c->local_id;
     c->responder_resources = param->responder_resources;
     c->initiator_depth = param->initiator_depth;
@@ -149,7 +150,7 @@ static void agree(struct eng_cm_conn *c, const struct cm_in *in)
     c->remote_id = rep->local_comm_id;
     c->remote_guid = rep->ca_guid;
     c->remote_qpn = rep->local_qpn;
-    c->remote_psn = rep->starting_psn;
+    c->local_psn = rep->starting_psn;
     c->responder_resources = least(c->responder_resources, rep->initiator_depth);
     c->initiator_depth = least(c->initiator_depth, rep->responder_resources);
     c->flow_control = c->flow_control && rep->flow_control;

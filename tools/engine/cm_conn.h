@@ -69,7 +69,8 @@ struct eng_cm_conn {
     struct eng_qp *qp;
     void *ctx;
     struct eng_ah ah;
-    uint32_t local_qpn, remote_qpn, local_psn, remote_psn, qkey;
+    uint32_t local_qpn, remote_qpn, qkey;
+    uint32_t local_psn, remote_psn; /* local: the peer's message names it; remote: ours does */
     unsigned access;
     /* From our side; while a request waits for its answer: what it offers. */
     uint8_t responder_resources, initiator_depth;

@@ -95,10 +95,10 @@ static void fill(struct eng_cm_conn *c, const struct cm_in *in)
     c->remote_id = req->local_comm_id;
     c->remote_guid = req->ca_guid;
     c->remote_qpn = req->local_qpn;
-    c->remote_psn = req->starting_psn;
+    c->local_psn = req->starting_psn;
     c->tid = in->mad.tid;
     c->ah = data_path(in);
-    c->local_psn = (uint32_t)(eng_rng_next(&c->cm->rng) & 0xFFFFFF);
+    c->remote_psn = (uint32_t)(eng_rng_next(&c->cm->rng) & 0xFFFFFF);
     c->responder_resources = least(req->initiator_depth, RD_ATOMIC_MAX);
     c->initiator_depth = least(req->responder_resources, RD_ATOMIC_MAX);
     c->flow_control = req->flow_control;
@@ -155,7 +155,7 @@ static void reply(struct eng_cm_conn *c, const struct eng_cm_param *param)
         .local_comm_id = c->local_id,
         .remote_comm_id = c->remote_id,
         .local_qpn = c->local_qpn,
-        .starting_psn = c->local_psn,
+        .starting_psn = c->remote_psn,
         .responder_resources = c->responder_resources,
         .initiator_depth = c->initiator_depth,
         .target_ack_delay = DEFAULT_ACK_DELAY,

@@ -59,8 +59,8 @@ struct roce_cm {
     uint32_t local_qpn;  /* REQ, REP: the sender's QP; SIDR_REP: the QP that serves */
     uint32_t remote_qpn; /* DREQ, LAP: QP of the message's receiver */
     uint32_t local_eecn, remote_eecn;
-    uint32_t starting_psn;                        /* REQ, REP: first PSN the sender will send */
-    uint32_t vendor_id;                           /* REQ, REP, SIDR_REP */
+    uint32_t starting_psn; /* REQ, REP: what the receiver of the message shall begin to send with */
+    uint32_t vendor_id;    /* REQ, REP, SIDR_REP */
     uint8_t responder_resources, initiator_depth; /* REQ, REP */
     uint8_t remote_cm_timeout, local_cm_timeout;  /* 4.096 us * 2^n; REQ (LAP: remote) */
     uint8_t transport; /* REQ: 0 RC, 1 UC, 2 RD, 3 see ext_transport (1 = XRC) */

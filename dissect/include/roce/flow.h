@@ -164,7 +164,7 @@ struct roce_cm_info {
     uint8_t transport; /* REQ: 0 RC, 1 UC, 3 extended (XRC) */
     uint16_t reject_reason;
     uint32_t qp_a, qp_b;   /* REQ sender's, REP sender's */
-    uint32_t psn_a, psn_b; /* starting PSNs */
+    uint32_t psn_a, psn_b; /* starting PSNs that a, b named: what the other begins to send with */
     uint32_t path_mtu;     /* bytes; 0 unknown */
     uint8_t ack_timeout;   /* exponent; of the REQ's primary path */
     uint8_t retry_count, rnr_retry_a, rnr_retry_b;
