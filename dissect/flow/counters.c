@@ -83,3 +83,18 @@ void counters_add(const struct roce_observer *obs, uint32_t flow, struct roce_ho
         out[ROCE_HW_NP_CNP_SENT] += c.cnps;
     }
 }
+
+bool roce_observer_flow_hw(const struct roce_observer *obs, uint32_t flow,
+                           uint64_t in[ROCE_HW_COUNT], uint64_t out[ROCE_HW_COUNT])
+{
+    struct roce_host src, dst;
+    struct roce_flow_info info;
+    if (!roce_flow_info(obs->flows, flow, &info))
+        return false;
+    memset(&src, 0, sizeof(src));
+    memset(&dst, 0, sizeof(dst));
+    counters_add(obs, flow, &src, &dst);
+    memcpy(in, dst.hw, sizeof(dst.hw));
+    memcpy(out, src.hw, sizeof(src.hw));
+    return true;
+}

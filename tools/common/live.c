@@ -92,20 +92,23 @@ const char *live_name(const struct live_opts *opts, char *text, size_t size)
     return text;
 }
 
+void live_watch_one(const struct roce_iface *iface, uint32_t index, uint32_t *said)
+{
+    if (iface->merged == 0 || (*said & 1u << index) != 0)
+        return;
+    *said |= 1u << index;
+    msg_file(iface->name,
+             "frames beyond its MTU of %" PRIu32
+             " come: the receive offload merges packets, which hides them; ethtool -K %s gro off"
+             " lro off",
+             iface->mtu, iface->name);
+}
+
 void live_watch(const struct roce_reader *reader, uint32_t *said)
 {
     const uint32_t n = roce_reader_iface_count(reader);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct roce_iface *iface = roce_reader_iface(reader, i);
-        if (iface->merged == 0 || (*said & 1u << i) != 0)
-            continue;
-        *said |= 1u << i;
-        msg_file(iface->name,
-                 "frames beyond its MTU of %" PRIu32
-                 " come: the receive offload merges packets, which hides them; ethtool -K %s gro"
-                 " off lro off",
-                 iface->mtu, iface->name);
-    }
+    for (uint32_t i = 0; i < n; i++)
+        live_watch_one(roce_reader_iface(reader, i), i, said);
 }
 
 void live_counts(const struct roce_reader *reader, uint64_t captured, uint64_t done,

@@ -40,8 +40,9 @@ int live_list(void);
 const char *live_name(const struct live_opts *opts, char *text, size_t size);
 
 /* live_watch says on standard error, once for each interface (its bit in |*said|), that it hands
- * over merged frames. */
+ * over merged frames; live_watch_one does so for interface |index| as it was seen. */
 void live_watch(const struct roce_reader *reader, uint32_t *said);
+void live_watch_one(const struct roce_iface *iface, uint32_t index, uint32_t *said);
 
 /* live_counts says on standard error what the interfaces gave: |captured| frames were handed out,
  * of which |done| were |verb| ("printed"). */

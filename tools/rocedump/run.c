@@ -234,6 +234,8 @@ static void answer_ask(const struct run *run)
 static void between_batches(struct run *run, bool drained)
 {
     uint64_t consumed, size;
+    if (run->live)
+        live_watch(run->reader, &run->said);
     if (signals_asked())
         answer_ask(run);
     roce_reader_progress(run->reader, &consumed, &size);
@@ -251,7 +253,6 @@ static int next_frames(struct run *run, struct roce_frame *frames)
 {
     int n = roce_reader_next(run->reader, frames, BATCH);
     while (n == ROCE_ERR_AGAIN && !finished(run)) {
-        live_watch(run->reader, &run->said);
         between_batches(run, true);
         n = roce_reader_next(run->reader, frames, BATCH);
     }

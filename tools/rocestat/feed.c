@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "common/input.h"
+#include "common/live.h"
 #include "common/msg.h"
+#include "common/privileges.h"
 #include "common/selection.h"
 #include "common/signals.h"
 
@@ -29,6 +31,7 @@ struct feed {
     const struct stat_opts *opts;
     struct roce_decode_opts decode;
     struct roce_reader *reader;
+    bool live;
     bool holds; /* frames outlive the next batch by themselves */
     uint32_t jobs, slots;
     struct feed_batch *batch; /* |slots| of them; batch k is in slot k % slots */
@@ -86,6 +89,9 @@ static void fetch(struct feed *feed, struct feed_batch *batch, uint64_t free_num
         roce_reader_release(reader, free_number);
     batch->read =
         roce_reader_next(reader, batch->frame, feed->jobs == 1 ? FEED_BATCH_ALONE : FEED_BATCH);
+    batch->idle = batch->read == ROCE_ERR_AGAIN;
+    if (batch->idle)
+        batch->read = 0;
     batch->count = batch->read > 0 ? batch->read : 0;
     if (batch->read > 0)
         batch->last_number = batch->frame[batch->read - 1].number;
@@ -93,6 +99,9 @@ static void fetch(struct feed *feed, struct feed_batch *batch, uint64_t free_num
         batch->read = ROCE_ERR_NOMEM;
         batch->count = 0;
     }
+    batch->ifaces = feed->live ? roce_reader_iface_count(reader) : 0;
+    for (uint32_t i = 0; i < batch->ifaces; i++)
+        batch->iface[i] = *roce_reader_iface(reader, i);
     batch->dropped = roce_reader_dropped(reader);
     batch->has_dropped = batch->dropped > 0 || (batch->read <= 0 && tells_drops(reader));
     roce_reader_progress(reader, &batch->consumed, &batch->size);
@@ -178,7 +187,7 @@ static void produce(struct feed *feed, struct decoder *decoder)
 
     (void)pthread_mutex_lock(&feed->lock);
     feed->reading = false;
-    feed->ended = batch->read <= 0;
+    feed->ended = batch->read <= 0 && !batch->idle;
     change(feed);
     (void)pthread_mutex_unlock(&feed->lock);
 
@@ -262,7 +271,8 @@ static int prepare_decoders(struct feed *feed)
     for (uint32_t i = 0; i < feed->jobs; i++) {
         struct decoder *decoder = &feed->decoder[i];
         decoder->feed = feed;
-        selection_init(&decoder->selection, opts->bpf, opts->common.roce_filter);
+        /* The kernel runs the expression over what comes from interfaces. */
+        selection_init(&decoder->selection, feed->live ? "" : opts->bpf, opts->common.roce_filter);
         if (selection_prepare(&decoder->selection, linktype, text) != 0) {
             msg_print("BPF expression: %s; see pcap-filter(7)", text);
             return EXIT_USAGE;
@@ -302,6 +312,7 @@ struct feed *feed_open(const struct stat_opts *opts, int *status)
         return NULL;
     }
     feed->opts = opts;
+    feed->live = live_wanted(&opts->live);
     feed->jobs = opts->jobs == 0 ? 1 : (uint32_t)opts->jobs;
     (void)pthread_mutex_init(&feed->lock, NULL);
     (void)pthread_cond_init(&feed->changed, NULL);
@@ -312,7 +323,10 @@ struct feed *feed_open(const struct stat_opts *opts, int *status)
         .hold = feed->jobs > 1,
         .whole = feed->jobs == 1 && !opts->common.no_icrc,
     };
-    feed->reader = input_open("rocestat", opts->file, &how);
+    if (feed->live)
+        feed->reader = live_open("rocestat", &opts->live, opts->bpf, opts->common.snaplen, status);
+    else
+        feed->reader = input_open("rocestat", opts->file, &how);
     if (feed->reader == NULL) {
         feed_close(feed);
         return NULL;
@@ -328,6 +342,11 @@ struct feed *feed_open(const struct stat_opts *opts, int *status)
         return NULL;
     }
     signals_reader(feed->reader);
+    if (feed->live && privileges_drop(opts->live.user) != 0) {
+        *status = EXIT_IO;
+        feed_close(feed);
+        return NULL;
+    }
     start(feed);
     return feed;
 }

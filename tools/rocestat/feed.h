@@ -23,12 +23,15 @@ struct feed_batch {
     struct roce_frame frame[FEED_BATCH];
     struct roce_icrc icrc[FEED_BATCH]; /* when |checked| */
     int count;
-    int read; /* frames that the reader handed out; 0 at the end, negative enum roce_err */
+    int read;  /* frames that the reader handed out; 0 at the end, negative enum roce_err */
+    bool idle; /* no frames came for a while, but more may: |read| is 0 */
     bool checked;
     bool selection_failed; /* the BPF expression does not suit a link type: |text| */
     char text[ROCE_ERRTEXT_LEN];
     uint64_t dropped; /* by the capturer so far */
     bool has_dropped;
+    uint32_t ifaces; /* interfaces captured from, as they were then; 0: from a file */
+    struct roce_iface iface[ROCE_LIVE_IFACES_MAX];
     uint64_t consumed, size; /* of the input */
     uint64_t last_number;    /* of the newest frame read */
     bool ready;

@@ -30,12 +30,23 @@ bool interval_over(const struct interval *interval, const struct roce_frame *fra
            frame->ts - interval->start_ns >= interval->length_ns;
 }
 
+bool interval_passed(const struct interval *interval, uint64_t now, uint64_t slack_ns)
+{
+    return interval->started && interval->frames > 0 && now >= interval->start_ns &&
+           now - interval->start_ns >= interval->length_ns + slack_ns;
+}
+
 void interval_next(struct interval *interval, const struct roce_frame *frame)
 {
-    const uint64_t skip = (frame->ts - interval->start_ns) / interval->length_ns;
+    interval_skip(interval, frame->ts);
+}
+
+void interval_skip(struct interval *interval, uint64_t now)
+{
+    const uint64_t skip = (now - interval->start_ns) / interval->length_ns;
     interval->start_ns += skip * interval->length_ns;
     interval->index += skip;
-    interval->reported++;
+    interval->reported += interval->frames > 0;
     interval->frames = interval->frame_bytes = interval->pause_packets = 0;
     interval->total = (struct interval_counters){0};
     for (uint32_t id = interval->first_active; id != ROCE_FLOW_NONE;) {
@@ -46,9 +57,9 @@ void interval_next(struct interval *interval, const struct roce_frame *frame)
     interval->first_active = interval->last_active = ROCE_FLOW_NONE;
 }
 
-static void count(struct interval_counters *c, const struct roce_frame *frame,
-                  const struct roce_packet *pkt, const struct roce_icrc *icrc,
-                  const struct roce_verdict *v)
+void interval_count(struct interval_counters *c, const struct roce_frame *frame,
+                    const struct roce_packet *pkt, const struct roce_icrc *icrc,
+                    const struct roce_verdict *v)
 {
     const uint32_t flags = v->flags;
     if ((flags & ROCE_V_MIRROR_DUP) != 0) {
@@ -99,7 +110,7 @@ void interval_add(struct interval *interval, const struct roce_frame *frame,
     interval->pause_packets += pkt->kind == ROCE_KIND_PFC || pkt->kind == ROCE_KIND_PAUSE;
     if (verdict->flow == ROCE_FLOW_NONE)
         return;
-    count(&interval->total, frame, pkt, icrc, verdict);
+    interval_count(&interval->total, frame, pkt, icrc, verdict);
     if (interval->flow == NULL || verdict->flow >= interval->capacity)
         return;
     struct interval_flow *flow = &interval->flow[verdict->flow];
@@ -113,5 +124,5 @@ void interval_add(struct interval *interval, const struct roce_frame *frame,
             interval->flow[interval->last_active].next = flow->id;
         interval->last_active = flow->id;
     }
-    count(&flow->counters, frame, pkt, icrc, verdict);
+    interval_count(&flow->counters, frame, pkt, icrc, verdict);
 }

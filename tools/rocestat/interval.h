@@ -6,7 +6,7 @@
 #include <roce/observer.h>
 
 struct interval_counters {
-#define INTERVAL(key) uint64_t key;
+#define INTERVAL(key, text) uint64_t key;
 #include "rocestat/interval.def"
 #undef INTERVAL
 };
@@ -44,6 +44,17 @@ void interval_free(struct interval *interval);
  * the current one; intervals without frames are left out. */
 bool interval_over(const struct interval *interval, const struct roce_frame *frame);
 void interval_next(struct interval *interval, const struct roce_frame *frame);
+
+/* interval_passed does both for the time |now| without a frame: it returns whether the current
+ * interval, with frames, was over by |slack_ns| then; the caller reports it before interval_skip.
+ */
+bool interval_passed(const struct interval *interval, uint64_t now, uint64_t slack_ns);
+void interval_skip(struct interval *interval, uint64_t now);
+
+/* interval_count adds a frame of a flow to |c|. */
+void interval_count(struct interval_counters *c, const struct roce_frame *frame,
+                    const struct roce_packet *pkt, const struct roce_icrc *icrc,
+                    const struct roce_verdict *verdict);
 
 void interval_add(struct interval *interval, const struct roce_frame *frame,
                   const struct roce_packet *pkt, const struct roce_icrc *icrc,

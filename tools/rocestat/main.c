@@ -17,6 +17,6 @@ int main(int argc, char **argv)
     case OPT_EXIT_USAGE:
         return EXIT_USAGE;
     default:
-        return run(&opts);
+        return opts.live.list ? live_list() : run(&opts);
     }
 }

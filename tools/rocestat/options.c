@@ -15,17 +15,21 @@ static const struct opt table[] = {
     {letter, OPT_##kind, name, arg, offsetof(struct stat_opts, member), help},
 #define COMMON(letter, name, arg, kind, member, help) \
     {letter, OPT_##kind, name, arg, offsetof(struct stat_opts, common.member), help},
+#define LIVE(letter, name, arg, kind, member, help) \
+    {letter, OPT_##kind, name, arg, offsetof(struct stat_opts, live.member), help},
 #include "common/common.def"
+#include "common/live.def"
 #include "rocestat/options.def"
 #undef OPTION
 #undef COMMON
+#undef LIVE
 };
 
 static const struct opt_program program = {
     .name = "rocestat",
-    .synopsis = "rocestat [OPTION]... [-r] FILE [BPF EXPRESSION]",
+    .synopsis = "rocestat [OPTION]... {[-r] FILE | -i IFACE} [BPF EXPRESSION]",
     .summary = "Report what happened to every QP of a capture, and why.",
-    .footer = "\nThe words behind FILE are a tcpdump expression, run before decoding; -Y filters\n"
+    .footer = "\nFurther words are a tcpdump expression, run before decoding; -Y filters\n"
               "decoded packets. Exit status: 0 done, 1 input or output failed, 2 wrong usage,\n"
               "3 --fail-on matched. More in rocestat(1).\n",
     .table = table,
@@ -134,6 +138,39 @@ static int parse_texts(struct stat_opts *opts)
     return 0;
 }
 
+/* Where the packets come from. Returns 0, or OPT_EXIT_USAGE with the mistake reported. */
+static int choose_input(struct stat_opts *opts, char **words, int n)
+{
+    int rc;
+    if (live_wanted(&opts->live)) {
+        if (opts->common.read != NULL) {
+            msg_print("-i and -r exclude each other; leave one out");
+            return OPT_EXIT_USAGE;
+        }
+        opts->file = live_name(&opts->live, opts->interfaces, sizeof(opts->interfaces));
+        rc = opt_join(words, n, opts->bpf, sizeof(opts->bpf));
+    } else {
+        rc = opt_input(&opts->common, words, n, &opts->file, opts->bpf, sizeof(opts->bpf));
+    }
+    if (rc != 0) {
+        msg_print("the BPF expression is longer than %zu bytes; shorten it", sizeof(opts->bpf) - 1);
+        return OPT_EXIT_USAGE;
+    }
+    if (opts->live.list)
+        return 0;
+    if (opts->file == NULL) {
+        msg_print("no input; name a capture file, - for standard input, or -i IFACE (see rocestat"
+                  " --help)");
+        return OPT_EXIT_USAGE;
+    }
+    if (!live_wanted(&opts->live) && (opts->listen != NULL || opts->textfile != NULL)) {
+        msg_print("%s: metrics are of what happens now; name an interface with -i",
+                  opts->listen != NULL ? "--listen" : "--textfile");
+        return OPT_EXIT_USAGE;
+    }
+    return 0;
+}
+
 int stat_opts_parse(struct stat_opts *opts, int argc, char **argv)
 {
     *opts = (struct stat_opts){.csv = CSV_NONE};
@@ -145,15 +182,7 @@ int stat_opts_parse(struct stat_opts *opts, int argc, char **argv)
         rc = parse_texts(opts);
     if (rc != 0)
         return rc;
-    if (opt_input(&opts->common, argv + 1, words, &opts->file, opts->bpf, sizeof(opts->bpf)) != 0) {
-        msg_print("the BPF expression is longer than %zu bytes; shorten it", sizeof(opts->bpf) - 1);
-        return OPT_EXIT_USAGE;
-    }
-    if (opts->file == NULL) {
-        msg_print("no input; name a capture file, or - for standard input (see rocestat --help)");
-        return OPT_EXIT_USAGE;
-    }
-    return 0;
+    return choose_input(opts, argv + 1, words);
 }
 
 bool stat_opts_wants(const struct stat_opts *opts, enum stat_table table_wanted)

@@ -5,7 +5,7 @@
 
 #include <roce/finding.h>
 
-#include "common/options.h"
+#include "common/live.h"
 
 enum stat_mode { MODE_TEXT, MODE_JSON, MODE_NDJSON, MODE_CSV };
 
@@ -27,8 +27,9 @@ enum { TOP_TEXT = 20, TOP_RECORDS = 10000, RECORDS_MAX = 1000000, JOBS_MAX = 64 
 
 struct stat_opts {
     struct common_opts common;
+    struct live_opts live;
     bool tables[TABLE_COUNT];
-    const char *interval, *sort, *filter, *diff_counters, *fail_on;
+    const char *interval, *sort, *filter, *diff_counters, *fail_on, *listen, *textfile;
     int csv;                                         /* enum csv_table */
     uint64_t top;                                    /* 0: as many as the mode allows */
     uint64_t storm_ms, timeout_exp, max_flows, jobs; /* 0: not given */
@@ -40,7 +41,8 @@ struct stat_opts {
     bool fail_kind[ROCE_FINDING_KINDS];
     int fail_severity; /* findings as grave as this; -1: none */
     int sort_column;   /* enum sort_column */
-    const char *file;
+    const char *file;  /* or the names of the interfaces */
+    char interfaces[256];
     char bpf[8192]; /* "" without */
 };
 

@@ -330,7 +330,7 @@ void report_csv(struct report *report)
 
 static void counters(struct json *json, const struct interval_counters *c)
 {
-#define INTERVAL(key) json_uint(json, #key, c->key);
+#define INTERVAL(key, text) json_uint(json, #key, c->key);
 #include "rocestat/interval.def"
 #undef INTERVAL
 }

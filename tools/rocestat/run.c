@@ -9,12 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/colour.h"
 #include "common/input.h"
 #include "common/msg.h"
 #include "common/progress.h"
 #include "common/signals.h"
 #include "rocestat/feed.h"
+#include "rocestat/headless.h"
 #include "rocestat/report.h"
 
 /* A flow's state is asked of memory this many packets before it is needed. */
@@ -28,6 +30,9 @@ struct run {
     struct journal journal;
     struct interval interval;
     struct saved saved;
+    struct headless *headless; /* NULL: nobody watches from outside */
+    uint32_t said;             /* live_watch */
+    bool live;                 /* from interfaces */
     struct report report;
     struct out out, series;
     FILE *series_file;
@@ -52,7 +57,7 @@ static int open_observer(struct run *run)
         .link_speed_bps = opts->common.link_speed_bps,
         .storm_ms = (uint32_t)opts->storm_ms,
         .timeout_exp = (uint8_t)opts->timeout_exp,
-        .ops = journal_ops(&run->journal),
+        .ops = headless_ops(run->headless, journal_ops(&run->journal)),
     };
     run->obs = roce_observer_new(&how);
     if (run->obs == NULL)
@@ -86,8 +91,11 @@ static void note(struct run *run, const struct feed_batch *batch, int i,
 {
     const struct roce_frame *frame = &batch->frame[i];
     if (interval_over(&run->interval, frame)) {
-        report_interval(&run->report, &run->interval);
+        if (run->interval.frames > 0)
+            report_interval(&run->report, &run->interval);
         interval_next(&run->interval, frame);
+        if (run->live)
+            out_flush(&run->out);
     }
     interval_add(&run->interval, frame, &batch->packet[i], batch->checked ? &batch->icrc[i] : NULL,
                  verdict);
@@ -125,6 +133,9 @@ static void observe(struct run *run, const struct feed_batch *batch)
                                    batch->checked ? &batch->icrc[i] : NULL, &verdict);
         if (run->interval.length_ns != 0)
             note(run, batch, i, &verdict);
+        if (run->headless != NULL)
+            headless_count(run->headless, &batch->frame[i], &batch->packet[i],
+                           batch->checked ? &batch->icrc[i] : NULL, &verdict);
     }
 }
 
@@ -137,8 +148,23 @@ static void answer_ask(const struct run *run)
 
 static bool finished(const struct run *run)
 {
-    return signals_interrupted() || run->status != EXIT_DONE || !out_ok(&run->out) ||
+    /* Interfaces are read to the last frame that came before the signal. */
+    return (signals_interrupted() && !run->live) || run->status != EXIT_DONE ||
+           !out_ok(&run->out) ||
            (run->opts->common.count != 0 && run->counted >= run->opts->common.count);
+}
+
+/* An interval ends although no frame comes to end it: by our clock, once those that are under way
+ * are here. The adapter's clock may be another. */
+static void look_around(struct run *run)
+{
+    const uint64_t now = clock_realtime_ns();
+    if (run->opts->live.clock == LIVE_CLOCK_HOST &&
+        interval_passed(&run->interval, now, UINT64_C(1000000) * LIVE_WAIT_MS)) {
+        report_interval(&run->report, &run->interval);
+        interval_skip(&run->interval, now);
+    }
+    out_flush(&run->out);
 }
 
 static void take(struct run *run, struct feed_batch *batch)
@@ -153,6 +179,12 @@ static void take(struct run *run, struct feed_batch *batch)
         return;
     }
     observe(run, batch);
+    for (uint32_t i = 0; i < batch->ifaces; i++)
+        live_watch_one(&batch->iface[i], i, &run->said);
+    if (batch->idle)
+        look_around(run);
+    if (run->headless != NULL)
+        headless_tick(run->headless, batch->iface, batch->idle);
     if (signals_asked())
         answer_ask(run);
     progress_update(&run->progress, batch->consumed, batch->size);
@@ -162,7 +194,7 @@ static void read_all(struct run *run)
 {
     struct feed_batch *batch = feed_next(run->feed);
     progress_init(&run->progress, batch->size);
-    while (batch->read > 0) {
+    while (batch->read > 0 || batch->idle) {
         take(run, batch);
         if (finished(run))
             break;
@@ -181,7 +213,7 @@ static void read_all(struct run *run)
     }
     const struct roce_iface *iface = roce_reader_iface(feed_reader(run->feed), 0);
     run->report.capture.linktype = iface != NULL ? iface->linktype : 0;
-    if (run->interval.started)
+    if (run->interval.started && run->interval.frames > 0)
         report_interval(&run->report, &run->interval);
 }
 
@@ -247,6 +279,22 @@ static void report_summary(const struct run *run)
               s.memory_per_flow_max, run->dropped);
 }
 
+/* How it ended, for the reader of the report. */
+static void report_end(struct run *run)
+{
+    if (run->live) {
+        live_watch(feed_reader(run->feed), &run->said);
+        if (!run->opts->common.quiet)
+            live_counts(feed_reader(run->feed), run->read, run->counted, "counted");
+        if (run->report.capture.cut_short)
+            msg_print("%s", feed_text(run->feed));
+    } else if (run->report.capture.cut_short) {
+        msg_file(input_name(run->opts->file),
+                 "%s; packets read before: %" PRIu64 "; fetch the file again", feed_text(run->feed),
+                 run->read);
+    }
+}
+
 static void go(struct run *run)
 {
     const struct stat_opts *opts = run->opts;
@@ -255,24 +303,27 @@ static void go(struct run *run)
         run->report.saved = &run->saved;
     }
     if (run->status == EXIT_DONE)
+        run->status = headless_new(opts, &run->headless);
+    if (run->status == EXIT_DONE)
         run->feed = feed_open(opts, &run->status);
     if (run->feed == NULL)
         return;
     run->status = open_observer(run);
     if (run->status == EXIT_DONE)
         run->status = open_series(run);
+    if (run->status == EXIT_DONE && run->headless != NULL)
+        run->status = headless_start(run->headless, run->obs, feed_reader(run->feed));
     if (run->status != EXIT_DONE)
         return;
     read_all(run);
+    if (run->headless != NULL)
+        headless_end(run->headless);
     if (run->status == EXIT_USAGE)
         return;
     print_report(run);
     out_flush(&run->out);
     report_summary(run);
-    if (run->report.capture.cut_short)
-        msg_file(input_name(opts->file),
-                 "%s; packets read before: %" PRIu64 "; fetch the file again", feed_text(run->feed),
-                 run->read);
+    report_end(run);
     if (run->status == EXIT_DONE && fails(run))
         run->status = EXIT_FOUND;
 }
@@ -281,7 +332,7 @@ int run(const struct stat_opts *opts)
 {
     static struct run state;
     struct run *run = &state;
-    *run = (struct run){.opts = opts};
+    *run = (struct run){.opts = opts, .live = live_wanted(&opts->live)};
     run->report.opts = opts;
     run->report.out = &run->out;
     run->report.capture.file = opts->file;
@@ -305,6 +356,7 @@ int run(const struct stat_opts *opts)
     free(run->report.ids);
     journal_free(&run->journal);
     interval_free(&run->interval);
+    headless_del(run->headless);
     roce_observer_del(run->obs);
     feed_close(run->feed);
     return run->status;

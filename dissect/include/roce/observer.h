@@ -97,6 +97,12 @@ bool roce_observer_pause(const struct roce_observer *obs, uint32_t *cursor,
 uint32_t roce_observer_hosts(struct roce_observer *obs);
 const struct roce_host *roce_observer_host(const struct roce_observer *obs, uint32_t index);
 
+/* roce_observer_flow_hw writes what the frames of |flow| add to the counters of the host they go to
+ * (|in|) and of the host they come from (|out|), by enum roce_hw. Returns false, and leaves the
+ * output alone, when |flow| names no flow. */
+bool roce_observer_flow_hw(const struct roce_observer *obs, uint32_t flow,
+                           uint64_t in[ROCE_HW_COUNT], uint64_t out[ROCE_HW_COUNT]);
+
 /* What the observer had to give up for lack of room. */
 struct roce_observer_stats {
     uint64_t congestion_lost; /* CE or CNP of a flow beyond those that are watched */
