@@ -11,7 +11,7 @@
 
 #include "engine/engine.h"
 
-#define LOOP_QUEUE 4096 /* frames on the wire, one direction; further ones wait at their device */
+#define LOOP_QUEUE 1024 /* frames on the wire, one direction; further ones wait at their device */
 
 struct loop_frame {
     roce_tstamp at; /* when it arrives */

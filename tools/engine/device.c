@@ -135,8 +135,7 @@ void device_remove_qp(struct eng_dev *dev, struct eng_qp *qp)
         hole = (hole + 1) & dev->qp_mask;
     }
     /* Entries behind the hole move up when their search would begin at or before it. */
-    for (uint32_t i = (hole + 1) & dev->qp_mask; dev->qps[i] != NULL;
-         i = (i + 1) & dev->qp_mask) {
+    for (uint32_t i = (hole + 1) & dev->qp_mask; dev->qps[i] != NULL; i = (i + 1) & dev->qp_mask) {
         const uint32_t home = slot_of(dev, dev->qps[i]->qpn);
         if (((i - home) & dev->qp_mask) >= ((i - hole) & dev->qp_mask)) {
             dev->qps[hole] = dev->qps[i];

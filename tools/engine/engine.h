@@ -284,8 +284,8 @@ struct eng_qp_cfg {
     struct eng_cq *send_cq, *recv_cq;
     struct eng_srq *srq; /* NULL: a receive queue of its own; XRC_TGT: by each packet's XRCETH */
     uint32_t max_send_wr, max_recv_wr;
-    bool sq_sig_all; /* each send completes visibly */
-    uint32_t qpn;    /* 0: the device chooses; 1: the GSI QP (UD, Q_Key 0x80010000) */
+    bool sq_sig_all;     /* each send completes visibly */
+    uint32_t qpn;        /* 0: the device chooses; 1: the GSI QP (UD, Q_Key 0x80010000) */
     uint16_t max_inline; /* bytes of an inline send; 0: ENG_INLINE_MAX */
     uint8_t max_answers; /* most that max_dest_rd_atomic may become; 0: 128 */
 };

@@ -55,7 +55,7 @@ void np_received(struct eng_qp *qp, roce_tstamp now)
     const double before = qp->cc.ops->rate_bps(&qp->cc);
     qp->cc.ops->cnp(&qp->cc, now);
     const double after = qp->cc.ops->rate_bps(&qp->cc);
-    if (after < before || before <= 0)
+    if (after > before || after < before)
         device_trace(qp->dev, now, ENG_TRACE_RATE, ENG_CAUSE_NONE, qp->qpn, 0, (uint64_t)after);
     qp->timer.cc = qp->cc.ops->next(&qp->cc);
     timer_update(qp);

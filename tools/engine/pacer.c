@@ -35,7 +35,11 @@ bool pacer_ready(struct eng_qp *qp, roce_tstamp now)
 
 void pacer_sent(struct eng_qp *qp, roce_tstamp now, uint32_t len)
 {
+    const double before = qp->cc.ops->rate_bps(&qp->cc);
     qp->cc.ops->sent(&qp->cc, now, len);
+    const double after = qp->cc.ops->rate_bps(&qp->cc);
+    if (after > before || after < before)
+        device_trace(qp->dev, now, ENG_TRACE_RATE, ENG_CAUSE_NONE, qp->qpn, 0, (uint64_t)after);
     const roce_tstamp next = qp->cc.ops->next(&qp->cc);
     if (next != qp->timer.cc) {
         qp->timer.cc = next;
