@@ -11,6 +11,7 @@ ROCE = {
     "dissect/wire": "types err psn opcode bth aeth xth net pfc mad cm icrc packet fmt".split(),
     "dissect/capture": "types err capture".split(),
 }
+ALONE = ("tools/engine", "tools/fabric")  # know the library and themselves, not each other
 FORBIDDEN = {  # header: the only places that may include it
     r"pcap(\.h|/)": ("dissect/capture/",),
     r"ncurses": ("tui/term.c",),
@@ -44,6 +45,9 @@ def check_includes(name, text, faults):
         if folder and header.startswith("roce/") and not header.endswith(".def"):
             if header[5:-2] not in ROCE[folder]:
                 faults.append(f"{where}: {folder} may not use {header}")
+        alone = next((f for f in ALONE if name.startswith(f + "/")), None)
+        if alone and quote == '"' and "/" in header and not header.startswith(alone[6:] + "/"):
+            faults.append(f"{where}: {alone} may not use {header}")
         if name.startswith("dissect/") and quote == '"' and "/" in header:
             faults.append(f"{where}: another folder's header {header}")
         if name.startswith("dissect/") and re.match(r"(common|tools|tui|plugin)/", header):
