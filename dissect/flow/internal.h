@@ -42,7 +42,7 @@ enum flow_flag {
     F_ASKS = 1 << 24,      /* the newest request frame asks for an answer */
     F_ID_WILD = 1 << 25,   /* its order tells nothing */
     F_MSG_WRITE = 1 << 23, /* the open message is a WRITE */
-    F_CROWDED = 1 << 25,   /* many candidates for the peer, all as good */
+    F_CROWDED = 1 << 26,   /* many candidates for the peer, all as good */
 };
 
 struct msg_slot {
