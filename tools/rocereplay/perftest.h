@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The exchange of perftest's programs (ib_send_bw and its family) over TCP: items of fixed size,
+ * each written by the client first, then by the server. */
+#ifndef ROCEREPLAY_PERFTEST_H
+#define ROCEREPLAY_PERFTEST_H
+
+#include "rocereplay/lane.h"
+
+enum {
+    PERFTEST_KEY_LEN = 108, /* with GID */
+    PERFTEST_VERSION_LEN = 16,
+    PERFTEST_MTU_LEN = 2,
+    PERFTEST_REPORT_LEN = 40,
+};
+
+/* perftest_encode_key writes the record of |qp|: LID, outstanding READs, QPN, PSN, R_Key, VA, GID,
+ * SRQN. perftest_decode_key reads it; 0, or ROCE_ERR_SYNTAX. */
+void perftest_encode_key(const struct remote *qp, char record[PERFTEST_KEY_LEN]);
+int perftest_decode_key(const char record[PERFTEST_KEY_LEN], struct remote *qp);
+
+/* The path MTU travels as the digit of its enum (256: 1 ... 4096: 5). */
+void perftest_encode_mtu(uint16_t mtu, char item[PERFTEST_MTU_LEN]);
+int perftest_decode_mtu(const char item[PERFTEST_MTU_LEN], uint16_t *mtu);
+
+struct perftest_report {
+    uint64_t size, iters;
+    double peak, average, rate; /* MB/s, MB/s, M messages/s */
+};
+void perftest_encode_report(const struct perftest_report *report,
+                            uint8_t item[PERFTEST_REPORT_LEN]);
+void perftest_decode_report(const uint8_t item[PERFTEST_REPORT_LEN],
+                            struct perftest_report *report);
+
+/* perftest_client runs the tool that the options ask for against the program at |ip|;
+ * perftest_serve answers that behind |fd|. An exit status. */
+int perftest_client(struct station *st, const uint8_t ip[16]);
+int perftest_serve(struct station *st, int fd);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Both sides of perftest's programs, as version 6.06 (Debian 12) and its neighbours run them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/msg.h"
+#include "rocereplay/perftest.h"
+#include "rocereplay/perftest_lat.h"
+#include "rocereplay/plan.h"
+#include "rocereplay/result.h"
+#include "rocereplay/tcp.h"
+
+enum {
+    CYCLE_BUFFER = 4096, /* the programs walk through so much memory with small messages */
+    CACHE_LINE = 64,
+};
+
+/* What each tool exchanges, in order: V version, B cycle buffer, C cache line, M path MTU, K one
+ * key record, Q one for each QP, U QPs go up, r the run, R report. */
+static const struct {
+    enum replay_tool tool;
+    bool latency;
+    const char *name, *steps;
+} tools[] = {
+    {TOOL_SEND, false, "ib_send_bw", "VBCMQUKQKrK"},
+    {TOOL_WRITE, false, "ib_write_bw", "VBCMQUQKrKRK"},
+    {TOOL_READ, false, "ib_read_bw", "VBCMQUQKrKRK"},
+    {TOOL_ATOMIC, false, "ib_atomic_bw", "VBCMQUQKrKRK"},
+    {TOOL_SEND, true, "ib_send_lat", "VBCMQUKQKrK"},
+    {TOOL_WRITE, true, "ib_write_lat", "VBCMKQUQKrK"},
+    {TOOL_READ, true, "ib_read_lat", "VBCMKQUQKrK"},
+    {TOOL_ATOMIC, true, "ib_atomic_lat", "VBCMKQUQKrK"},
+};
+enum { TOOLS = sizeof(tools) / sizeof(tools[0]) };
+
+struct run {
+    struct station *st;
+    int fd;
+    bool client, latency;
+    enum replay_tool tool;
+    const char *name, *steps;
+    uint16_t mtu;
+    struct plan plan;
+    struct end end;
+    struct remote *peers;
+    bool up, ran;
+    struct load_result result;
+};
+
+/* The client writes first. */
+static int swap(struct run *r, const void *own, void *peer, size_t len, const char *what)
+{
+    if (r->client && tcp_write(r->st, r->fd, own, len, what) != 0)
+        return -1;
+    /* A server waits for its client as long as the run takes. */
+    if (!r->client && r->ran && !tcp_wait_end(r->st, r->fd))
+        return -1;
+    if (tcp_read(r->st, r->fd, peer, len, what) != 0)
+        return -1;
+    return r->client ? 0 : tcp_write(r->st, r->fd, own, len, what);
+}
+
+static int swap_number(struct run *r, uint32_t own, const char *what)
+{
+    const uint8_t item[4] = {(uint8_t)(own >> 24), (uint8_t)(own >> 16), (uint8_t)(own >> 8),
+                             (uint8_t)own};
+    uint8_t peer[4];
+    return swap(r, item, peer, sizeof(item), what);
+}
+
+static int swap_version(struct run *r)
+{
+    /* From 6.28 on a structure follows that depends on the host and its device. */
+    const char own[PERFTEST_VERSION_LEN] = "6.06";
+    char peer[PERFTEST_VERSION_LEN];
+    return swap(r, own, peer, sizeof(own), "the version");
+}
+
+static int swap_mtu(struct run *r)
+{
+    char own[PERFTEST_MTU_LEN], peer[PERFTEST_MTU_LEN];
+    uint16_t mtu;
+    perftest_encode_mtu((uint16_t)r->st->opts->mtu, own);
+    if (swap(r, own, peer, sizeof(own), "the path MTU") != 0)
+        return -1;
+    if (perftest_decode_mtu(peer, &mtu) != 0) {
+        msg_print("the peer's path MTU is not perftest's; is it %s?", r->name);
+        return -1;
+    }
+    r->mtu = mtu < r->st->opts->mtu ? mtu : (uint16_t)r->st->opts->mtu;
+    return 0;
+}
+
+static int swap_key(struct run *r, uint32_t i)
+{
+    char own[PERFTEST_KEY_LEN], peer[PERFTEST_KEY_LEN];
+    const struct lane *lane = &r->end.lanes[i];
+    struct remote remote;
+    struct remote self = {
+        .qpn = lane->qpn,
+        .psn = lane->psn,
+        .rkey = lane_rkey(lane),
+        .va = lane->target_va,
+        .rd_atomic = (uint8_t)r->st->opts->rd_atomic,
+    };
+    memcpy(self.ip, r->st->ip, 16);
+    perftest_encode_key(&self, own);
+    if (swap(r, own, peer, sizeof(own), "a key record") != 0)
+        return -1;
+    if (perftest_decode_key(peer, &remote) != 0) {
+        msg_print("the peer's key record is not perftest's; is it %s -x INDEX?", r->name);
+        return -1;
+    }
+    if (!r->up) { /* later records are a barrier only */
+        r->peers[i] = remote;
+        r->peers[i].mtu = r->mtu;
+    }
+    return 0;
+}
+
+static int swap_keys(struct run *r)
+{
+    for (uint32_t i = 0; i < r->plan.n; i++)
+        if (swap_key(r, i) != 0)
+            return -1;
+    return 0;
+}
+
+static int go_up(struct run *r)
+{
+    for (uint32_t i = 0; i < r->plan.n; i++)
+        if (lane_connect(&r->end.lanes[i], &r->peers[i]) != 0)
+            return -1;
+    r->up = true;
+    return 0;
+}
+
+/* The programs count in MB of 2^20 bytes. */
+static int swap_report(struct run *r)
+{
+    uint8_t own[PERFTEST_REPORT_LEN], peer[PERFTEST_REPORT_LEN];
+    const double seconds = (double)(r->result.end - r->result.start) / 1e9;
+    struct perftest_report report = {.size = r->plan.load.size, .iters = r->result.messages};
+    if (seconds > 0) {
+        report.average = (double)r->result.bytes / 0x100000 / seconds;
+        report.peak = report.average;
+        report.rate = (double)r->result.messages / seconds / 1e6;
+    }
+    perftest_encode_report(&report, own);
+    return swap(r, own, peer, sizeof(own), "the report");
+}
+
+static bool plays(const struct run *r)
+{
+    return r->latency && (r->tool == TOOL_SEND || r->tool == TOOL_WRITE);
+}
+
+static int run_loads(struct run *r)
+{
+    r->ran = true;
+    if (plays(r))
+        return perftest_lat_play(&r->end, r->tool == TOOL_WRITE, r->client, &r->result);
+    if (!r->client) /* passive: the sink answers while we wait for the client */
+        return 0;
+    const int rc = end_start(&r->end) == 0 ? runner_run(&r->end.runner, NULL) : -1;
+    r->result = r->end.load.result;
+    return rc;
+}
+
+static int step(struct run *r, char what)
+{
+    switch (what) {
+    case 'V':
+        return swap_version(r);
+    case 'B':
+        return swap_number(r, CYCLE_BUFFER, "the cycle buffer");
+    case 'C':
+        return swap_number(r, CACHE_LINE, "the cache line");
+    case 'M':
+        return swap_mtu(r);
+    case 'K':
+        return swap_key(r, 0);
+    case 'Q':
+        return swap_keys(r);
+    case 'U':
+        return go_up(r);
+    case 'r':
+        return run_loads(r);
+    default:
+        return swap_report(r);
+    }
+}
+
+static int prepare(struct run *r, struct station *st, int fd, bool client, enum replay_tool tool)
+{
+    const struct replay_opts *opts = st->opts;
+    *r = (struct run){.st = st, .fd = fd, .client = client, .tool = tool, .latency = opts->latency};
+    for (int i = 0; i < TOOLS; i++) {
+        if (tools[i].tool == tool && tools[i].latency == opts->latency) {
+            r->name = tools[i].name;
+            r->steps = tools[i].steps;
+        }
+    }
+    r->plan = plan_of(opts);
+    if (!client) {
+        static const enum eng_wr_op ops[] = {ENG_WR_SEND, ENG_WR_WRITE, ENG_WR_WRITE, ENG_WR_WRITE};
+        r->plan.load.op = ops[tool];
+        r->plan.load.depth = r->plan.load.places = 1;
+    }
+    if (plays(r)) {
+        r->plan.bidirectional = true;
+        r->plan.load.depth = r->plan.load.places = 1;
+    }
+    r->plan.target_min = CYCLE_BUFFER + CACHE_LINE;
+    if (r->plan.target_min < r->plan.load.size)
+        r->plan.target_min = r->plan.load.size;
+    r->peers = calloc(r->plan.n, sizeof(*r->peers));
+    if (r->peers == NULL) {
+        msg_print("out of memory");
+        return -1;
+    }
+    if (end_open(&r->end, st, &r->plan, client) != 0)
+        return -1;
+    r->end.runner.st = st; /* the sink works from now on, the load from the run on */
+    runner_attach(&r->end.runner);
+    return 0;
+}
+
+static int go(struct run *r)
+{
+    for (const char *s = r->steps; *s != '\0'; s++) {
+        if (step(r, *s) != 0)
+            return -1;
+        if (r->result.status != ENG_WC_SUCCESS) /* the peer can only wait in vain */
+            return 0;
+    }
+    return 0;
+}
+
+static int finish(struct run *r, int rc, const char *host)
+{
+    struct station *st = r->st;
+    char peer[320];
+    (void)snprintf(peer, sizeof(peer), "%s%s%s", r->name, host[0] != '\0' ? " at " : "", host);
+    const struct result result = {
+        .op = r->client ? st->opts->op_name : "serve",
+        .peer = peer,
+        .load = &r->result,
+        .size = r->plan.load.size,
+        .qps = r->plan.n,
+        .mtu = r->mtu,
+        .service = r->plan.service,
+        .received = r->end.sink.messages,
+    };
+    const bool failed = !r->client && r->end.sink.status != ENG_WC_SUCCESS;
+    if (failed)
+        msg_print("a receive failed: %s",
+                  eng_wc_status_text((enum eng_wc_status)r->end.sink.status));
+    const uint64_t received = r->end.sink.messages;
+    end_close(&r->end);
+    free(r->peers);
+    if (rc != 0 || failed)
+        return EXIT_IO;
+    if (!r->client && !plays(r)) {
+        if (!st->opts->quiet)
+            msg_print("%s: done, %" PRIu64 " messages received", r->name, received);
+        return EXIT_DONE;
+    }
+    const int status = result_status(&result);
+    return result_print(st, &result) == 0 ? status : EXIT_IO;
+}
+
+static enum replay_tool tool_of(enum eng_wr_op op)
+{
+    if (op == ENG_WR_CMP_SWAP || op == ENG_WR_FETCH_ADD)
+        return TOOL_ATOMIC;
+    if (op == ENG_WR_READ)
+        return TOOL_READ;
+    return op == ENG_WR_WRITE ? TOOL_WRITE : TOOL_SEND;
+}
+
+int perftest_client(struct station *st, const uint8_t ip[16])
+{
+    struct run r;
+    const int fd = tcp_connect(st, ip, st->opts->port);
+    if (fd < 0)
+        return EXIT_IO;
+    int rc = prepare(&r, st, fd, true, tool_of(st->opts->wr_op));
+    if (rc == 0)
+        rc = go(&r);
+    (void)close(fd);
+    return finish(&r, rc, st->opts->host);
+}
+
+int perftest_serve(struct station *st, int fd)
+{
+    struct run r;
+    int rc = prepare(&r, st, fd, false, (enum replay_tool)st->opts->tool);
+    if (rc == 0)
+        rc = go(&r);
+    return finish(&r, rc, "");
+}

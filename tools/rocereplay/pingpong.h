@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The exchange and the game of ibv_rc_pingpong, ibv_uc_pingpong and ibv_ud_pingpong. */
+#ifndef ROCEREPLAY_PINGPONG_H
+#define ROCEREPLAY_PINGPONG_H
+
+#include "rocereplay/lane.h"
+
+enum { PINGPONG_LEN = 52 };
+
+/* pingpong_encode writes the record "LLLL:QQQQQQ:PPPPPP:GID" of |remote| with its NUL. */
+void pingpong_encode(const struct remote *remote, char record[PINGPONG_LEN]);
+/* pingpong_decode reads it. 0, or ROCE_ERR_SYNTAX. */
+int pingpong_decode(const char record[PINGPONG_LEN], struct remote *remote);
+
+/* pingpong_client plays against the program at |ip|; pingpong_serve against the one behind |fd|. An
+ * exit status. */
+int pingpong_client(struct station *st, const uint8_t ip[16]);
+int pingpong_serve(struct station *st, int fd);
+
+#endif

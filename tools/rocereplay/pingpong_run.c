@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Both sides of the ping-pong: each sends its next message when it has got one and its last is
+ * done. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/msg.h"
+#include "common/signals.h"
+#include "rocereplay/pattern.h"
+#include "rocereplay/pingpong.h"
+#include "rocereplay/result.h"
+#include "rocereplay/tcp.h"
+#include "rocereplay/truth.h"
+
+#define SILENCE_NS UINT64_C(10000000000) /* unreliable services do not tell of losses */
+
+enum { RECVS = 500, FILLER = 0x7B, PAGE = 4096 };
+
+struct game {
+    struct station *st;
+    struct lane lane;
+    uint32_t size, head;            /* |head|: bytes before the data of a receive */
+    bool first;                     /* serves the ball */
+    uint64_t iters, sent, received; /* completed */
+    bool sending, owed;             /* a send is under way; a message has come and asks for ours */
+    roce_tstamp sent_at, last;
+    struct load_result result;
+};
+
+/* Local memory: what is sent, then what is received. The serving side sends back what has come, as
+ * the programs do, whose one buffer serves both. */
+static uint64_t receive_off(const struct game *g)
+{
+    return g->first ? g->size : 0;
+}
+
+static int post_recv(struct game *g)
+{
+    const struct eng_recv_wr wr = {
+        .n_sge = 1, .sge = {lane_local(&g->lane, receive_off(g), g->head + g->size)}};
+    return eng_post_recv(g->lane.qp, station_now(g->st), &wr);
+}
+
+/* The programs' -c looks for a zero at the start of each page. */
+static void fill(struct game *g)
+{
+    uint8_t *buf = g->lane.local;
+    if (g->st->opts->verify)
+        pattern_fill(buf, g->size, g->sent, 0);
+    for (uint32_t i = 0; i < g->size; i += PAGE)
+        buf[i] = 0;
+}
+
+static bool came_back(const struct game *g)
+{
+    return memcmp(g->lane.local, g->lane.local + receive_off(g) + g->head, g->size) == 0;
+}
+
+static int post_send(struct game *g)
+{
+    const roce_tstamp now = station_now(g->st);
+    const struct lane *lane = &g->lane;
+    const uint64_t off = g->first ? 0 : g->head;
+    const struct eng_send_wr wr = {
+        .op = ENG_WR_SEND,
+        .signaled = true,
+        .n_sge = 1,
+        .sge = {lane_local(lane, off, g->size)},
+        .ah = lane->ah,
+        .dest_qpn = lane->remote.qpn,
+        .qkey = lane->remote.qkey,
+    };
+    if (g->first && (g->st->opts->verify || g->sent == 0))
+        fill(g);
+    g->sending = true;
+    g->owed = false;
+    g->sent_at = now;
+    return eng_post_send(lane->qp, now, &wr);
+}
+
+static int prepare(struct game *g, struct station *st, bool first)
+{
+    const struct replay_opts *opts = st->opts;
+    const enum eng_service service = (enum eng_service)opts->service;
+    const uint32_t size = opts->size;
+    *g = (struct game){.st = st, .size = size, .first = first, .iters = opts->iters};
+    g->head = service == ENG_UD ? ENG_GRH_LEN : 0;
+    const struct lane_cfg cfg = {
+        .service = service,
+        .local_len = 2 * ((uint64_t)size + ENG_GRH_LEN),
+        .max_send = 1,
+        .max_recv = RECVS,
+        .qpn = opts->own_qpn_value,
+        .psn = opts->own_psn_value,
+        .has_psn = opts->has_own_psn,
+    };
+    if (station_queues(st, 4, RECVS + 4) != 0 || lane_open(&g->lane, st, &cfg) != 0)
+        return -1;
+    memset(g->lane.local, FILLER, size);
+    for (int i = 0; i < RECVS; i++) {
+        if (post_recv(g) != 0) {
+            msg_print("cannot post receives of %u bytes", (unsigned)size);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static void take_sent(struct game *g)
+{
+    struct eng_wc wc;
+    while (eng_cq_poll(g->st->send_cq, &wc, 1) > 0) {
+        if (wc.status != ENG_WC_SUCCESS && g->result.status == ENG_WC_SUCCESS) {
+            g->result.status = wc.status;
+            g->result.failed_qpn = wc.qpn;
+        }
+        g->sent++;
+        g->sending = false;
+        g->last = wc.now;
+    }
+}
+
+static void take_received(struct game *g)
+{
+    struct load_result *r = &g->result;
+    struct eng_wc wc;
+    while (eng_cq_poll(g->st->recv_cq, &wc, 1) > 0) {
+        if (wc.status != ENG_WC_SUCCESS) {
+            if (r->status == ENG_WC_SUCCESS && wc.status != ENG_WC_WR_FLUSH_ERR) {
+                r->status = wc.status;
+                r->failed_qpn = wc.qpn;
+            }
+            continue;
+        }
+        g->received++;
+        g->owed = true;
+        g->last = r->end = wc.now;
+        r->messages++;
+        r->bytes += 2 * (uint64_t)g->size;
+        if (g->first) {
+            const uint64_t latency = wc.now - g->sent_at;
+            roce_hist_add(&r->latency, latency);
+            r->latency_sum += (double)latency;
+            r->latency_squares += (double)latency * (double)latency;
+            if (g->st->opts->verify && !came_back(g))
+                r->mismatches++;
+        }
+        (void)post_recv(g);
+    }
+}
+
+static bool unfinished(const struct game *g)
+{
+    return g->sent < g->iters || g->received < g->iters;
+}
+
+static int play(struct game *g)
+{
+    struct load_result *r = &g->result;
+    r->start = g->last = station_now(g->st);
+    if (g->first && post_send(g) != 0)
+        return -1;
+    while (unfinished(g) && r->status == ENG_WC_SUCCESS && !signals_interrupted()) {
+        const int n = station_turn(g->st);
+        if (n < 0)
+            return -1;
+        take_sent(g);
+        take_received(g);
+        if (g->owed && !g->sending && g->sent < g->iters && post_send(g) != 0)
+            return -1;
+        const roce_tstamp now = station_now(g->st);
+        if (now - g->last > SILENCE_NS) {
+            msg_print("no message for 10 s after %" PRIu64 " of %" PRIu64
+                      "; do both sides have the same size and count?",
+                      g->received, g->iters);
+            return -1;
+        }
+        if (n == 0 && !(g->owed && !g->sending))
+            (void)station_idle(g->st, g->last + SILENCE_NS + 1, -1, 0);
+    }
+    return 0;
+}
+
+/* The peer may still repeat what our last acknowledgement answered: it is given a while of one ACK
+ * timeout after its last frame. */
+static void linger(struct game *g)
+{
+    const uint64_t timeout = UINT64_C(4096) << g->st->opts->timeout;
+    const uint64_t patience = timeout < UINT64_C(500000000) ? 2 * timeout : UINT64_C(1000000000);
+    roce_tstamp until = station_now(g->st) + patience;
+    if (g->lane.cfg.service != ENG_RC || (g->result.status != ENG_WC_SUCCESS))
+        return;
+    while (!signals_interrupted() && station_now(g->st) < until) {
+        const int n = station_turn(g->st);
+        if (n < 0)
+            return;
+        if (n > 0)
+            until = station_now(g->st) + patience;
+        else
+            (void)station_idle(g->st, until, -1, 0);
+    }
+}
+
+static struct remote own_record(const struct game *g)
+{
+    struct remote own = {.qpn = g->lane.qpn, .psn = g->lane.psn};
+    memcpy(own.ip, g->st->ip, 16);
+    return own;
+}
+
+static int receive_record(struct game *g, int fd, struct remote *remote)
+{
+    char record[PINGPONG_LEN];
+    if (tcp_read(g->st, fd, record, sizeof(record), "the record") != 0)
+        return -1;
+    if (pingpong_decode(record, remote) != 0) {
+        msg_print("the peer's record is not ibv_*_pingpong's");
+        return -1;
+    }
+    static const uint8_t none[16];
+    if (memcmp(remote->ip, none, 16) == 0) {
+        msg_print("the peer told no GID; give it -g INDEX of a RoCE v2 one");
+        return -1;
+    }
+    return 0;
+}
+
+static int send_record(struct game *g, int fd)
+{
+    char record[PINGPONG_LEN];
+    const struct remote own = own_record(g);
+    pingpong_encode(&own, record);
+    return tcp_write(g->st, fd, record, sizeof(record), "our record");
+}
+
+static int meet_as_client(struct game *g, int fd)
+{
+    struct remote remote;
+    static const char done[5] = "done";
+    if (send_record(g, fd) != 0 || receive_record(g, fd, &remote) != 0 ||
+        tcp_write(g->st, fd, done, sizeof(done), "done") != 0)
+        return -1;
+    return lane_connect(&g->lane, &remote);
+}
+
+static int meet_as_server(struct game *g, int fd)
+{
+    struct remote remote;
+    char done[5];
+    if (receive_record(g, fd, &remote) != 0 || lane_connect(&g->lane, &remote) != 0 ||
+        send_record(g, fd) != 0)
+        return -1;
+    return tcp_read(g->st, fd, done, sizeof(done), "done");
+}
+
+static int report(const struct game *g, const struct station *st, const struct load_result *load,
+                  const char *peer)
+{
+    static const char *const names[] = {"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong"};
+    char text[320];
+    (void)snprintf(text, sizeof(text), "%s%s%s", names[st->opts->service], peer[0] ? " at " : "",
+                   peer);
+    const struct result result = {
+        .op = "pingpong",
+        .peer = text,
+        .load = load,
+        .size = g->size,
+        .qps = 1,
+        .mtu = (uint32_t)st->opts->mtu,
+        .service = (enum eng_service)st->opts->service,
+        .received = g->received,
+    };
+    const int status = result_status(&result);
+    return result_print(st, &result) == 0 ? status : EXIT_IO;
+}
+
+static int finish(struct game *g, int rc, const char *peer)
+{
+    struct station *st = g->st;
+    int status = EXIT_IO;
+    if (rc == 0)
+        linger(g);
+    lane_close(&g->lane);
+    station_drop_queues(st);
+    if (rc == 0)
+        status = report(g, st, &g->result, peer);
+    return unfinished(g) ? EXIT_IO : status;
+}
+
+int pingpong_client(struct station *st, const uint8_t ip[16])
+{
+    struct game g;
+    int rc = prepare(&g, st, true);
+    const int fd = rc == 0 ? tcp_connect(st, ip, st->opts->port) : -1;
+    if (fd >= 0) {
+        rc = meet_as_client(&g, fd);
+        (void)close(fd);
+    } else {
+        rc = -1;
+    }
+    if (rc == 0)
+        rc = play(&g);
+    return finish(&g, rc, st->opts->host);
+}
+
+int pingpong_serve(struct station *st, int fd)
+{
+    struct game g;
+    int rc = prepare(&g, st, false);
+    if (rc == 0)
+        rc = meet_as_server(&g, fd);
+    if (rc == 0)
+        rc = play(&g);
+    return finish(&g, rc, "");
+}

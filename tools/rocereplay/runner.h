@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Runs a load, a sink or both on a station until the load is over. */
+#ifndef ROCEREPLAY_RUNNER_H
+#define ROCEREPLAY_RUNNER_H
+
+#include "rocereplay/load.h"
+#include "rocereplay/sink.h"
+
+struct runner {
+    struct station *st;
+    struct load *load; /* NULL: none */
+    struct sink *sink; /* NULL: none */
+};
+
+/* runner_attach makes |r| part of each turn of its station; runner_detach ends that. */
+void runner_attach(struct runner *r);
+void runner_detach(struct runner *r);
+/* runner_run turns the stations until the loads of |r| and of |twin| (NULL: none) are over; a
+ * signal stops them. 0, or -1 with a message printed. */
+int runner_run(struct runner *r, struct runner *twin);
+/* runner_settle turns them until no frame is under way and nothing is due at once. */
+int runner_settle(struct runner *r);
+
+#endif

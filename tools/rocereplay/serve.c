@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rocereplay serve: answers the operations of peers. */
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "common/msg.h"
+#include "common/signals.h"
+#include "rocereplay/by_hand.h"
+#include "rocereplay/cm_run.h"
+#include "rocereplay/commands.h"
+#include "rocereplay/native.h"
+#include "rocereplay/perftest.h"
+#include "rocereplay/pingpong.h"
+#include "rocereplay/tcp.h"
+#include "rocereplay/truth.h"
+
+static void tell(const struct station *st, const char *how)
+{
+    char ip[NETIF_IP_TEXT];
+    netif_ip_text(st->ip, ip);
+    if (!st->opts->quiet)
+        msg_print("%s: waiting for %s at %s, port %u", st->opts->interface, how, ip,
+                  st->opts->port);
+}
+
+static int serve_one(struct station *st, int fd)
+{
+    switch ((enum accept_how)st->opts->accept) {
+    case ACCEPT_PINGPONG:
+        return pingpong_serve(st, fd);
+    case ACCEPT_PERFTEST:
+        return perftest_serve(st, fd);
+    case ACCEPT_CM:
+    case ACCEPT_NATIVE:
+        break;
+    }
+    return native_serve(st, fd);
+}
+
+static int serve_tcp(struct station *st)
+{
+    static const char *const names[] = {"ibv_*_pingpong", "perftest", "rdma_cm", "rocereplay gen"};
+    const int listener = tcp_listen(st, st->opts->port);
+    int status = EXIT_DONE;
+    if (listener < 0)
+        return EXIT_IO;
+    tell(st, names[st->opts->accept]);
+    while (!signals_interrupted()) {
+        uint8_t ip[16];
+        const int fd = tcp_accept(st, listener, ip);
+        if (fd < 0)
+            break;
+        status = serve_one(st, fd);
+        (void)close(fd);
+        if (st->opts->once)
+            break;
+        status = EXIT_DONE; /* one peer's trouble is not the server's */
+    }
+    (void)close(listener);
+    return status;
+}
+
+static int run(struct station *st)
+{
+    if (st->opts->by_hand)
+        return by_hand_serve(st);
+    if (st->opts->accept != ACCEPT_CM)
+        return serve_tcp(st);
+    tell(st, "rdma_cm");
+    return cm_serve(st);
+}
+
+int serve_main(int argc, char **argv)
+{
+    static struct replay_opts opts;
+    struct station st = {0};
+    struct truth truth = {0};
+    int status = EXIT_IO;
+    const int rc = serve_opts_parse(&opts, argc, argv);
+    if (rc != 0)
+        return rc == OPT_EXIT_DONE ? EXIT_DONE : EXIT_USAGE;
+    signals_catch();
+    if (station_open(&st, &opts, opts.by_hand ? opts.peer_addr : NULL) == 0) {
+        st.truth = &truth;
+        status = run(&st);
+        if (opts.truth != NULL && truth_write(&truth, &st, "serve", opts.truth) != 0)
+            status = EXIT_IO;
+    }
+    if (station_close(&st) != 0)
+        status = EXIT_IO;
+    truth_free(&truth);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What really happened: the engine's counters of each QP and each fault that was made, as JSON. */
+#ifndef ROCEREPLAY_TRUTH_H
+#define ROCEREPLAY_TRUTH_H
+
+#include "engine/engine.h"
+
+struct lane;
+struct station;
+
+/* One QP at its end. */
+struct truth_qp {
+    uint32_t qpn, psn, remote_qpn, remote_psn;
+    uint8_t remote_ip[16];
+    enum eng_service service;
+    enum eng_qp_state state;
+    struct eng_qp_stats stats;
+};
+struct truth {
+    struct truth_qp *qp;
+    size_t n, room;
+    uint64_t lost; /* beyond memory */
+};
+
+/* truth_add notes |lane|; |truth| NULL: nothing is kept. */
+void truth_add(struct truth *truth, const struct lane *lane);
+/* truth_sum adds up the counters of all QPs. */
+struct eng_qp_stats truth_sum(const struct truth *truth);
+/* truth_write writes |path|; |end| is "gen" or "serve". 0, or -1 with a message printed. */
+int truth_write(const struct truth *truth, const struct station *st, const char *end,
+                const char *path);
+void truth_free(struct truth *truth);
+
+#endif
