@@ -41,9 +41,10 @@ struct frame *pause_frame(struct port *port)
         return NULL;
     }
     const uint16_t quanta = quanta_of(port);
-    struct roce_pfc pfc = {.enable = port->tell};
+    /* One timer refreshes all: each frame repeats what is off. */
+    struct roce_pfc pfc = {.enable = port->tell | port->off};
     for (int p = 0; p < FAB_PRIORITIES; p++)
-        pfc.quanta[p] = (port->tell & port->off & 1 << p) != 0 ? quanta : 0;
+        pfc.quanta[p] = (port->off & 1 << p) != 0 ? quanta : 0;
     struct roce_eth eth = {.ethertype = ROCE_ETHERTYPE_MAC_CONTROL};
     memcpy(eth.dst, address, sizeof(address));
     memcpy(eth.src, port->mac, sizeof(eth.src));
