@@ -47,7 +47,7 @@ void pacer_sent(struct eng_qp *qp, roce_tstamp now, uint32_t len)
     }
     const double rate = rate_of(qp);
     if (rate <= 0) {
-        qp->pacer.at = now;
+        qp->pacer.at = 0;
         return;
     }
     struct pacer *p = &qp->pacer;
