@@ -71,7 +71,7 @@ static bool take_lossless(struct sw *sw, struct port *in, const struct frame *fr
         return false;
     }
     if (ingress->headroom > 0 || is >= threshold(sw))
-        pause_peer(in, frame->priority, true, ingress->used + ingress->headroom);
+        pfc_peer(in, frame->priority, true, ingress->used + ingress->headroom);
     return true;
 }
 
@@ -121,7 +121,7 @@ void buffer_give(struct node *node, struct port *in, const struct frame *frame)
     sw->shared_used -= was - is;
     sw->used -= frame->len;
     if (lossless && ingress->headroom == 0 && (is == 0 || is + sw->cfg.xon_gap <= threshold(sw)))
-        pause_peer(in, frame->priority, false, ingress->used);
+        pfc_peer(in, frame->priority, false, ingress->used);
 }
 
 void fab_buffer_stats(const struct fab *fab, int node, struct fab_buffer_stats *out)

@@ -268,10 +268,10 @@ static void handle(struct event *event)
         port_arrive(event->owner);
         break;
     case EVENT_PAUSE_END:
-        pause_end(event->owner);
+        pfc_end(event->owner);
         break;
     case EVENT_REFRESH:
-        pause_refresh(event->owner);
+        pfc_refresh(event->owner);
         break;
     case EVENT_WAKE:
         port_kick(((struct node *)event->owner)->ports[0]);
@@ -332,8 +332,8 @@ void fab_port_stats(struct fab *fab, int node, int port, struct fab_port_stats *
     struct port *p = fab->nodes[node]->ports[port];
     *out = p->stats;
     for (int i = 0; i < FAB_PRIORITIES; i++) {
-        pause_settle(p, i);
-        const uint64_t now = pause_holds(p, i) ? fab->now - p->paused_since[i] : 0;
+        pfc_settle(p, i);
+        const uint64_t now = pfc_holds(p, i) ? fab->now - p->paused_since[i] : 0;
         out->paused_ns[i] = (p->paused_sum[i] + now) / PS_PER_NS;
         out->paused_since_ns[i] = now / PS_PER_NS;
     }

@@ -87,7 +87,7 @@ void host_arrive(struct port *port, struct frame *frame)
     host->held_of[priority] += frame->len;
     fifo_push(&host->sink, frame);
     if ((sink->lossless >> priority & 1) != 0 && host->held_of[priority] >= xoff)
-        pause_peer(port, priority, true, host->held_of[priority]);
+        pfc_peer(port, priority, true, host->held_of[priority]);
     drain_next(port->node);
 }
 
@@ -103,7 +103,7 @@ void host_drain(struct node *node)
     host->held -= frame->len;
     host->held_of[priority] -= frame->len;
     if (host->held_of[priority] <= xon)
-        pause_peer(node->ports[0], priority, false, host->held_of[priority]);
+        pfc_peer(node->ports[0], priority, false, host->held_of[priority]);
     drain_next(node);
     hand_over(node, frame);
 }

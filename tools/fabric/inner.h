@@ -173,15 +173,15 @@ void port_kick(struct port *port); /* sends the next frame when the port is free
 void port_tx_end(struct port *port);
 void port_arrive(struct port *port); /* at the peer */
 
-/* pause.c */
-/* pause_peer wants |priority| of the peer off or on; |held| are the bytes that are the reason. */
-void pause_peer(struct port *port, int priority, bool off, uint64_t held);
-struct frame *pause_frame(struct port *port); /* what has to be told, or NULL */
-void pause_refresh(struct port *port);
-void pause_end(struct port *port);
-void pause_read(struct port *port, const struct frame *frame);
-void pause_settle(struct port *port, int priority);
-static inline bool pause_holds(const struct port *port, int priority)
+/* pfc.c */
+/* pfc_peer wants |priority| of the peer off or on; |held| are the bytes that are the reason. */
+void pfc_peer(struct port *port, int priority, bool off, uint64_t held);
+struct frame *pfc_frame(struct port *port); /* what has to be told, or NULL */
+void pfc_refresh(struct port *port);
+void pfc_end(struct port *port);
+void pfc_read(struct port *port, const struct frame *frame);
+void pfc_settle(struct port *port, int priority);
+static inline bool pfc_holds(const struct port *port, int priority)
 {
     return (port->paused >> priority & 1) != 0 && port->paused_until[priority] > port->fab->now;
 }

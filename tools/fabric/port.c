@@ -35,7 +35,7 @@ void port_kick(struct port *port)
 {
     if (port->busy)
         return;
-    struct frame *frame = pause_frame(port);
+    struct frame *frame = pfc_frame(port);
     if (frame == NULL)
         frame = port->node->is_switch ? switch_next(port) : host_next(port);
     if (frame != NULL)
@@ -75,7 +75,7 @@ void port_arrive(struct port *port)
     peer->stats.rx_bytes += frame->len;
     tell_taps(peer, FAB_IN, frame);
     if (frame->control != 0) {
-        pause_read(peer, frame);
+        pfc_read(peer, frame);
         if (!peer->node->is_switch)
             peer->node->u.host.cfg.ops->arrive(peer->node->u.host.cfg.ctx, now_ns(fab), frame->data,
                                                frame->len);

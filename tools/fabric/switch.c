@@ -88,7 +88,7 @@ static uint8_t ready(const struct port *port)
     const bool forward = port->node->u.sw.cfg.watchdog.forward;
     uint8_t set = port->backlog;
     for (int p = 0; p < FAB_PRIORITIES; p++)
-        if ((set >> p & 1) != 0 && pause_holds(port, p) && !(port->queue[p].stormed && forward))
+        if ((set >> p & 1) != 0 && pfc_holds(port, p) && !(port->queue[p].stormed && forward))
             set &= (uint8_t) ~(1 << p);
     return set;
 }

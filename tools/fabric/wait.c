@@ -13,7 +13,7 @@ static uint32_t place(const struct port *port, int priority)
 
 static bool waits(const struct port *port, int priority)
 {
-    return port->queue != NULL && port->queue[priority].frames > 0 && pause_holds(port, priority);
+    return port->queue != NULL && port->queue[priority].frames > 0 && pfc_holds(port, priority);
 }
 
 /* The next queue that the one at |at| waits for, or NULL. */

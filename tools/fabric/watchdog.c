@@ -18,7 +18,7 @@ static void give_up(struct port *port, int priority)
 static void poll_stormed(struct port *port, int priority, uint64_t poll)
 {
     struct queue *queue = &port->queue[priority];
-    const bool calm = port->pfc_rx[priority] == queue->polled_pfc && !pause_holds(port, priority);
+    const bool calm = port->pfc_rx[priority] == queue->polled_pfc && !pfc_holds(port, priority);
     queue->quiet = calm ? queue->quiet + poll : 0;
     if (queue->quiet < port->node->u.sw.cfg.watchdog.restore_ns * PS_PER_NS)
         return;
@@ -33,8 +33,8 @@ static void poll_queue(struct port *port, int priority, uint64_t poll)
     if (queue->stormed) {
         poll_stormed(port, priority, poll);
     } else {
-        const bool stuck = queue->frames > 0 && queue->tx_frames == queue->polled_tx &&
-                           pause_holds(port, priority);
+        const bool stuck =
+            queue->frames > 0 && queue->tx_frames == queue->polled_tx && pfc_holds(port, priority);
         queue->stuck = stuck ? queue->stuck + poll : 0;
         if (queue->stuck >= port->node->u.sw.cfg.watchdog.detect_ns * PS_PER_NS && stuck)
             give_up(port, priority);

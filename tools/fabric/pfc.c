@@ -16,7 +16,7 @@ static uint16_t quanta_of(const struct port *port)
     return quanta != 0 ? quanta : QUANTA_MOST;
 }
 
-void pause_peer(struct port *port, int priority, bool off, uint64_t held)
+void pfc_peer(struct port *port, int priority, bool off, uint64_t held)
 {
     const uint8_t bit = (uint8_t)(1 << priority);
     if (off == ((port->off & bit) != 0))
@@ -29,7 +29,7 @@ void pause_peer(struct port *port, int priority, bool off, uint64_t held)
     event_set(&port->fab->events, &port->refresh, port->fab->now);
 }
 
-struct frame *pause_frame(struct port *port)
+struct frame *pfc_frame(struct port *port)
 {
     static const uint8_t address[6] = {0x01, 0x80, 0xC2, 0x00, 0x00, 0x01};
     struct fab *fab = port->fab;
@@ -64,7 +64,7 @@ struct frame *pause_frame(struct port *port)
     return frame;
 }
 
-void pause_refresh(struct port *port)
+void pfc_refresh(struct port *port)
 {
     if (port->tell == 0)
         port->tell = port->off;
@@ -72,7 +72,7 @@ void pause_refresh(struct port *port)
 }
 
 /* Sums up the pause of |priority| until now. */
-void pause_settle(struct port *port, int priority)
+void pfc_settle(struct port *port, int priority)
 {
     const uint64_t now = port->fab->now, until = port->paused_until[priority];
     const uint8_t bit = (uint8_t)(1 << priority);
@@ -95,10 +95,10 @@ static void schedule(struct port *port)
         event_set(&port->fab->events, &port->pause_end, first);
 }
 
-void pause_end(struct port *port)
+void pfc_end(struct port *port)
 {
     for (int p = 0; p < FAB_PRIORITIES; p++)
-        pause_settle(port, p);
+        pfc_settle(port, p);
     schedule(port);
     port_kick(port);
 }
@@ -107,7 +107,7 @@ static void obey(struct port *port, int priority, uint16_t quanta)
 {
     const uint8_t bit = (uint8_t)(1 << priority);
     const uint64_t now = port->fab->now;
-    pause_settle(port, priority);
+    pfc_settle(port, priority);
     if (quanta != 0 && (port->paused & bit) == 0) {
         port->paused |= bit;
         port->paused_since[priority] = now;
@@ -115,10 +115,10 @@ static void obey(struct port *port, int priority, uint16_t quanta)
     }
     port->pfc_rx[priority] += quanta != 0;
     port->paused_until[priority] = now + roce_pause_ns(quanta, port->rate_bps) * PS_PER_NS;
-    pause_settle(port, priority);
+    pfc_settle(port, priority);
 }
 
-void pause_read(struct port *port, const struct frame *frame)
+void pfc_read(struct port *port, const struct frame *frame)
 {
     const uint8_t *p = frame->data + ROCE_ETH_LEN;
     const size_t len = frame->len - ROCE_ETH_LEN;
