@@ -43,7 +43,8 @@ static enum reach acknowledge(struct eng_qp *qp, roce_tstamp now, uint64_t upto)
         }
         const uint64_t end = wqe->first_psn + wqe->n_psn;
         if (end > upto) {
-            s->una = upto;
+            if (!qp->go_back_0)
+                s->una = upto;
             break;
         }
         s->una = end;

@@ -312,6 +312,7 @@ enum eng_qp_attr_mask {
     ENG_ATTR_CC = 1 << 17,      /* ours: congestion control */
     ENG_ATTR_RATE = 1 << 18,    /* ours: rate limit */
     ENG_ATTR_ACK_EVERY = 1 << 19,
+    ENG_ATTR_GO_BACK_0 = 1 << 20, /* ours, RC: the loss recovery of early RNICs */
 };
 struct eng_qp_attr {
     enum eng_qp_state state;
@@ -332,6 +333,10 @@ struct eng_qp_attr {
     struct eng_dcqcn cc;
     uint64_t rate_bps;  /* 0: line rate */
     uint32_t ack_every; /* AckReq also on each so many packets of a message; 0: on its last only */
+    /* A message that lost a packet begins anew: the responder forgets what it had of it and asks
+     * for its first PSN, the requester takes no ACK for a part. Both ends need it, and a window
+     * that holds a whole message. NAKs do not use up retries: early RNICs went on for ever. */
+    bool go_back_0;
 };
 /* eng_qp_new: NULL when the table is full, the QPN is taken or memory fails. */
 struct eng_qp *eng_qp_new(struct eng_pd *pd, const struct eng_qp_cfg *cfg);

@@ -38,6 +38,8 @@ static void accept(struct eng_qp *qp, roce_tstamp now, const struct rx *rx, uint
 {
     struct responder *r = &qp->r;
     const uint64_t psn = r->epsn++;
+    if (begins(rx))
+        r->begin = psn;
     qp->stats.rx_payload += rx->len;
     if (ends(rx)) {
         r->msn = (r->msn + 1) & ROCE_PSN_MASK;

@@ -132,7 +132,7 @@ void qp_reset(struct eng_qp *qp)
     qp->window = PSN_MAX_OUT;
     qp->ack_every = 0;
     qp->rate_bps = 0;
-    qp->credits = false;
+    qp->credits = qp->go_back_0 = false;
     cc_none_init(&qp->cc);
 }
 

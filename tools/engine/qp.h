@@ -66,7 +66,8 @@ struct pending_ack {
 enum message_kind { MESSAGE_NONE, MESSAGE_SEND, MESSAGE_WRITE };
 
 struct responder {
-    uint64_t epsn; /* expected */
+    uint64_t epsn;  /* expected */
+    uint64_t begin; /* first PSN of the message in progress */
     uint32_t msn;
     uint8_t message;  /* enum message_kind: the one in progress */
     bool deaf;        /* a NAK for the expected PSN is out: silent until that PSN comes */
@@ -120,7 +121,7 @@ struct eng_qp {
     uint8_t flush_flags;  /* enum eng_access >> 8 */
     uint8_t timeout, retry_cnt, rnr_retry, min_rnr_timer;
     uint8_t max_rd_atomic, max_dest_rd_atomic;
-    bool credits;
+    bool credits, go_back_0;
     bool responses_first; /* whose turn it is among READ responses and requests */
     uint8_t opcode_base;  /* 0x00, 0x20, 0x60, 0xA0 */
 

@@ -10,7 +10,7 @@
 
 #define A(name) ENG_ATTR_##name
 /* What is ours to control, wherever a QP may send. */
-#define OURS      (A(WINDOW) | A(CC) | A(RATE) | A(ACK_EVERY))
+#define OURS      (A(WINDOW) | A(CC) | A(RATE) | A(ACK_EVERY) | A(GO_BACK_0))
 #define TIMERS    (A(TIMEOUT) | A(RETRY_CNT) | A(RNR_RETRY))
 #define RESPONDER (A(MAX_DEST_RD_ATOMIC) | A(MIN_RNR_TIMER))
 #define PATH      (A(AV) | A(PATH_MTU) | A(DEST_QPN) | A(RQ_PSN))
@@ -167,6 +167,8 @@ static void set_requester(struct eng_qp *qp, const struct eng_qp_attr *a, unsign
         qp->window = a->window;
     if (mask & A(ACK_EVERY))
         qp->ack_every = a->ack_every;
+    if (mask & A(GO_BACK_0))
+        qp->go_back_0 = a->go_back_0;
 }
 
 static void set_path(struct eng_qp *qp, const struct eng_qp_attr *a, unsigned mask)
