@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rocetop: watch RoCE queue pairs. */
+#include <locale.h>
+
+#include "common/msg.h"
+#include "common/selection.h"
+
+#include "app.h"
+#include "batch.h"
+
+int main(int argc, char **argv)
+{
+    static struct top_opts opts;
+    int status;
+    msg_program("rocetop");
+    (void)setlocale(LC_CTYPE, "");
+    const int parsed = top_opts_parse(&opts, argc, argv);
+    if (parsed != 0)
+        return parsed == OPT_EXIT_DONE ? EXIT_DONE : EXIT_USAGE;
+    if (opts.live.list)
+        return live_list();
+    struct roce_filter *filter = NULL;
+    if (opts.filter != NULL && (filter = selection_filter("-Y", opts.filter)) == NULL)
+        return EXIT_USAGE;
+    if (filter != NULL && opts.common.no_icrc && roce_filter_needs_icrc(filter)) {
+        msg_print("-Y asks for the ICRC that --no-icrc leaves unchecked; leave one out");
+        roce_filter_del(filter);
+        return EXIT_USAGE;
+    }
+    struct source *source = source_open(&opts, &status);
+    if (source == NULL) {
+        roce_filter_del(filter);
+        return status;
+    }
+    return opts.batch ? batch_run(&opts, source, filter) : app_run(&opts, source, filter);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The model: an observer, and what a monitor shows besides it: rates, counters by time, events and
+ * the newest frames. One thread feeds it and takes snapshots of it. */
+#ifndef TUI_MODEL_H
+#define TUI_MODEL_H
+
+#include <roce/filter.h>
+
+#include "snapshot.h"
+
+enum { MODEL_BATCH = 64 };
+
+/* Frames that were read, decoded and checked together. */
+struct model_batch {
+    struct roce_frame frame[MODEL_BATCH];
+    struct roce_packet packet[MODEL_BATCH];
+    struct roce_icrc icrc[MODEL_BATCH];
+    bool checked; /* |icrc| means something */
+    int count;
+};
+
+struct model_opts {
+    uint32_t max_flows; /* 0: the library's default */
+    uint64_t link_speed_bps;
+    uint32_t storm_ms;    /* 0: likewise */
+    uint8_t timeout_exp;  /* likewise */
+    uint64_t interval_ns; /* that rates are about, at least 1 ms */
+    uint64_t ring_bytes;
+    uint32_t ring_slice;  /* bytes of each frame that are kept */
+    uint32_t ce_permille; /* threshold of the event ce-rate */
+    uint32_t cnp_per_sec; /* of cnp-rate */
+};
+
+struct model;
+
+/* model_new returns an empty model, or NULL without memory. */
+struct model *model_new(const struct model_opts *opts);
+void model_del(struct model *model); /* NULL is accepted */
+
+/* model_feed counts frames |from| .. |to| - 1 of |batch|. */
+void model_feed(struct model *model, const struct model_batch *batch, int from, int to);
+
+/* model_advance says that it is |now| although no frame came: intervals end. */
+void model_advance(struct model *model, roce_tstamp now);
+
+/* model_dropped tells how many frames the capture lost so far. */
+void model_dropped(struct model *model, uint64_t total);
+
+/* model_finish says that the capture is over. */
+void model_finish(struct model *model);
+
+/* model_filter sets the display filter: rows match whose frames pass from now on, or are among the
+ * newest ones. |filter| is borrowed until the next call; NULL: all rows match. */
+void model_filter(struct model *model, const struct roce_filter *filter);
+
+/* model_tune changes thresholds. */
+void model_tune(struct model *model, uint32_t ce_permille, uint32_t cnp_per_sec);
+
+uint64_t model_frames(const struct model *model);
+const struct ring *model_ring(const struct model *model);
+
+/* model_snapshot fills |out|. */
+void model_snapshot(struct model *model, const struct snap_want *want, struct snapshot *out);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of the model share. */
+#ifndef TUI_MODEL_INTERNAL_H
+#define TUI_MODEL_INTERNAL_H
+
+#include "model.h"
+
+enum { MODEL_PAUSERS = 64 };
+
+/* What the model keeps of each flow, by flow id: one cache line. [0] counts in the open interval,
+ * [1] in the one before it. */
+struct track {
+    uint32_t epoch;   /* model.epoch when [0] was counted */
+    uint32_t matched; /* model.generation of the filter when a frame passed */
+    uint64_t bytes[2];
+    uint32_t packets[2], cnps[2];
+    uint64_t newest;             /* mark of the newest frame in the ring */
+    uint64_t latency_count;      /* messages completed when |p50_ns| and |p99_ns| were computed */
+    uint32_t p50_us16, p99_us16; /* in 1/16 us, so that a line is enough */
+};
+
+/* A sender and priority whose pauses are followed for the list of events. */
+struct pauser {
+    uint8_t mac[6];
+    uint8_t priority;
+    bool paused;
+    roce_tstamp since, until; /* until: 0 without the link speed */
+};
+
+struct model {
+    struct model_opts opts;
+    struct roce_observer *obs;
+    const struct roce_flow_table *flows;
+    struct track *track; /* by flow id */
+    uint32_t capacity;
+    uint32_t epoch; /* counts intervals */
+    struct ring ring;
+    struct log log;
+    uint64_t frames;
+    bool begun, over;
+    roce_tstamp first, now;
+    roce_tstamp next_end; /* when a bin ends */
+    uint32_t strays;      /* frames in a row whose time does not fit */
+    struct bin count;     /* since a bin of either series ended */
+    struct series recent, whole;
+    struct bin rates, sum;
+    bool has_rates;
+    struct bin paused; /* as of the newest look at the observer's pauses */
+    bool pausing;      /* some priority was paused then */
+    uint64_t dscp_data[ROCE_DSCP_COUNT], dscp_ce[ROCE_DSCP_COUNT]; /* in the open interval */
+    struct pauser pauser[MODEL_PAUSERS];
+    uint32_t pausers;
+    uint64_t dropped, dropped_before; /* now, and when the open interval began */
+    struct {
+        roce_tstamp from, until;
+        uint64_t count;
+    } drops[SNAP_DROPS_MAX];
+    uint32_t n_drops; /* ever */
+    const struct roce_filter *filter;
+    uint32_t generation; /* of the filter */
+    struct roce_verdict verdict[MODEL_BATCH];
+    uint64_t *pairs; /* hashes of host pairs, for one snapshot */
+};
+
+/* model_sample adds what the pauses grew by since the newest look to the open counters. */
+void model_sample(struct model *model);
+
+#endif

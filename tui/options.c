@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The option table of rocetop and what options mean together. */
+#include "options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/msg.h"
+
+#include "table.h"
+
+#define WITHOUT_WRITE
+static const struct opt table[] = {
+#define OPTION(letter, name, arg, kind, member, help) \
+    {letter, OPT_##kind, name, arg, offsetof(struct top_opts, member), help},
+#define COMMON(letter, name, arg, kind, member, help) \
+    {letter, OPT_##kind, name, arg, offsetof(struct top_opts, common.member), help},
+#define LIVE(letter, name, arg, kind, member, help) \
+    {letter, OPT_##kind, name, arg, offsetof(struct top_opts, live.member), help},
+#include "common/common.def"
+#include "common/live.def"
+#include "options.def"
+#undef OPTION
+#undef COMMON
+#undef LIVE
+};
+
+static const struct opt_program program = {
+    .name = "rocetop",
+    .synopsis = "rocetop [OPTION]... -i IFACE [BPF EXPRESSION]\n"
+                "       rocetop [OPTION]... [-r] FILE [BPF EXPRESSION]",
+    .summary = "Watch RoCE QPs of a mirror port or a capture file: gaps, congestion, pauses.",
+    .footer = "\nF1 shows the keys. Exit status: 0 done, 1 input or output failed, 2 wrong usage.\n"
+              "More in rocetop(1).\n",
+    .table = table,
+    .count = sizeof(table) / sizeof(table[0]),
+};
+
+static int usage(const char *option, const char *value, const char *wanted)
+{
+    msg_print("%s: '%s' is not %s", option, value, wanted);
+    return OPT_EXIT_USAGE;
+}
+
+/* The file named by --config must be there; the default one may be missing. */
+static int read_config(struct top_opts *opts)
+{
+    char text[256];
+    if (opts->config != NULL)
+        (void)snprintf(opts->config_path, sizeof(opts->config_path), "%s", opts->config);
+    else if (!settings_path(opts->config_path, sizeof(opts->config_path)))
+        opts->config_path[0] = '\0';
+    if (opts->config_path[0] == '\0')
+        return 0;
+    const int line = settings_read(&opts->settings, opts->config_path, text, sizeof(text));
+    if (line < 0 && (opts->config != NULL || (errno != ENOENT && errno != ENOTDIR))) {
+        msg_file(opts->config_path, "%s; check the name and the permissions", strerror(errno));
+        return OPT_EXIT_USAGE;
+    }
+    if (line > 0) {
+        msg_file(opts->config_path, "line %d: %s", line, text);
+        return OPT_EXIT_USAGE;
+    }
+    return 0;
+}
+
+static int set_all(struct top_opts *opts)
+{
+    for (unsigned i = 0; i < opts->set.n; i++) {
+        char key[64], text[256];
+        const char *equals = strchr(opts->set.name[i], '=');
+        if (equals == NULL)
+            return usage("-o", opts->set.name[i], "of the form key=value");
+        (void)snprintf(key, sizeof(key), "%.*s", (int)(equals - opts->set.name[i]),
+                       opts->set.name[i]);
+        const char *fault = settings_set(&opts->settings, key, equals + 1, text, sizeof(text));
+        if (fault != NULL) {
+            msg_print("-o: %s", fault);
+            return OPT_EXIT_USAGE;
+        }
+    }
+    return 0;
+}
+
+static int list_columns(void)
+{
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        (void)printf("%-6s %s\n", table_column((enum table_column)i)->title,
+                     table_column((enum table_column)i)->help);
+    return OPT_EXIT_DONE;
+}
+
+static int parse_speed(struct top_opts *opts)
+{
+    const bool text = opts->batch || opts->common.json || opts->common.ndjson;
+    opts->speed_factor = text ? 0 : 1;
+    if (opts->speed == NULL)
+        return 0;
+    if (strcmp(opts->speed, "max") == 0) {
+        opts->speed_factor = 0;
+        return 0;
+    }
+    char *end;
+    const double factor = strtod(opts->speed, &end);
+    if (end == opts->speed || (*end != '\0' && strcmp(end, "x") != 0) ||
+        !(factor >= 0.001 && factor <= 1e6))
+        return usage("--speed", opts->speed, "max or a number from 0.001 to 1000000");
+    opts->speed_factor = factor;
+    return 0;
+}
+
+static int parse_size(struct top_opts *opts)
+{
+    char tail;
+    opts->rows = 24;
+    opts->cols = 80;
+    if (opts->size == NULL)
+        return 0;
+    if (sscanf(opts->size, "%dx%d%c", &opts->cols, &opts->rows, &tail) != 2 || opts->cols < 1 ||
+        opts->rows < 1 || opts->cols > CANVAS_COLS_MAX || opts->rows > CANVAS_ROWS_MAX)
+        return usage("--size", opts->size, "a size; give columns and rows, as 80x24");
+    return 0;
+}
+
+static int parse_texts(struct top_opts *opts)
+{
+    char text[256];
+    char *end;
+    if (opts->sort != NULL && strcmp(opts->sort, "help") == 0)
+        return list_columns();
+    if (opts->sort != NULL)
+        (void)snprintf(opts->settings.sort, SETTING_TEXT_MAX, "%s", opts->sort);
+    if (table_column_by_name(opts->settings.sort) < 0)
+        return usage("--sort", opts->settings.sort, "a column; --sort=help lists them");
+    uint8_t list[COLUMN_COUNT];
+    if (table_choose(opts->settings.columns, list) < 0)
+        return usage("columns", opts->settings.columns,
+                     "a list of columns; --sort=help lists them");
+    opts->first_screen = opts->settings.screen;
+    if (opts->screen != NULL)
+        opts->first_screen = strcmp(opts->screen, "help") == 0 ? -MODE_HELP
+                             : strcmp(opts->screen, "setup") == 0
+                                 ? -MODE_SETUP
+                                 : ui_screen_by_name(opts->screen, &opts->first_tab);
+    if (opts->first_screen == -1 && opts->screen != NULL && strcmp(opts->screen, "help") != 0)
+        return usage("--screen", opts->screen,
+                     "overview, qps, pfc, events, hosts, qp, messages, headers, setup or help");
+    if (opts->delay != NULL &&
+        settings_set(&opts->settings, "interval", opts->delay, text, sizeof(text)) != NULL)
+        return usage("--delay", opts->delay, "a time from 10ms to 1h; a bare number is seconds");
+    if (opts->qp != NULL) {
+        const unsigned long qpn = strtoul(opts->qp, &end, 0);
+        if (end == opts->qp || *end != '\0' || qpn > 0xFFFFFF)
+            return usage("--qp", opts->qp, "a QP number; give it as 0x12 or 18");
+        opts->qpn = (uint32_t)qpn;
+        opts->has_qpn = true;
+    }
+    return 0;
+}
+
+static int limit(const char *option, uint64_t value, uint64_t max)
+{
+    if (value <= max)
+        return 0;
+    msg_print("%s: %llu is too large; the most is %llu", option, (unsigned long long)value,
+              (unsigned long long)max);
+    return OPT_EXIT_USAGE;
+}
+
+/* What was given and cannot be together. */
+static int check(struct top_opts *opts)
+{
+    const bool live = live_wanted(&opts->live);
+    if (opts->common.json && opts->common.ndjson) {
+        msg_print("--json and --ndjson exclude each other; leave one out");
+        return OPT_EXIT_USAGE;
+    }
+    opts->batch = opts->batch || opts->common.json || opts->common.ndjson;
+    if (live && opts->common.read != NULL) {
+        msg_print("-i and -r exclude each other; leave one out");
+        return OPT_EXIT_USAGE;
+    }
+    if (live && opts->speed != NULL) {
+        msg_print("--speed is for files; leave it out");
+        return OPT_EXIT_USAGE;
+    }
+    if (opts->ascii)
+        opts->settings.charset = CHARSET_ASCII;
+    if (limit("--max-flows", opts->max_flows, 100000000) != 0 ||
+        limit("--storm-ms", opts->storm_ms, 3600000) != 0 ||
+        limit("--timeout-exp", opts->timeout_exp, 31) != 0)
+        return OPT_EXIT_USAGE;
+    return 0;
+}
+
+int top_opts_parse(struct top_opts *opts, int argc, char **argv)
+{
+    *opts = (struct top_opts){0};
+    const int words = opt_parse(&program, argc, argv, opts);
+    if (words < 0)
+        return words;
+    if (opts->live.list)
+        return 0;
+    settings_defaults(&opts->settings);
+    int rc = read_config(opts);
+    if (rc == 0)
+        rc = set_all(opts);
+    if (rc == 0)
+        rc = parse_speed(opts);
+    if (rc == 0)
+        rc = parse_size(opts);
+    if (rc == 0)
+        rc = parse_texts(opts);
+    if (rc == 0)
+        rc = check(opts);
+    if (rc != 0)
+        return rc;
+    if (opts->dump_config) {
+        settings_write(&opts->settings, stdout);
+        return OPT_EXIT_DONE;
+    }
+    /* With -i all bare words are the expression. */
+    struct common_opts common = opts->common;
+    if (live_wanted(&opts->live))
+        common.read = "";
+    if (opt_input(&common, argv + 1, words, &opts->file, opts->bpf, sizeof(opts->bpf)) != 0) {
+        msg_print("the BPF expression is longer than %zu bytes; shorten it", sizeof(opts->bpf) - 1);
+        return OPT_EXIT_USAGE;
+    }
+    if (live_wanted(&opts->live))
+        opts->file = NULL;
+    else if (opts->file == NULL) {
+        msg_print("no input; name an interface by -i or a capture file (see rocetop --help)");
+        return OPT_EXIT_USAGE;
+    }
+    return 0;
+}

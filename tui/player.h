@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Counting in a thread of its own. It takes snapshots when it is asked for one; nothing that is
+ * drawn, and no key, makes it wait. */
+#ifndef TUI_PLAYER_H
+#define TUI_PLAYER_H
+
+#include "model.h"
+#include "source.h"
+#include "ui.h"
+
+struct player;
+
+/* player_new prepares to count |source|, which it takes over; |speed| as in ui_status. NULL without
+ * memory. */
+struct player *player_new(const struct top_opts *opts, struct source *source,
+                          struct roce_filter *filter);
+void player_del(struct player *player); /* stops; NULL is accepted */
+
+/* player_start starts the thread. Returns 0 or -1. */
+int player_start(struct player *player);
+
+/* player_fd is readable when a snapshot is ready or the state changed; player_take empties it. */
+int player_fd(const struct player *player);
+
+/* player_request asks for a snapshot. */
+void player_request(struct player *player, const struct snap_want *want);
+
+/* player_take swaps |*snapshot| with the one that is ready; false when none is. */
+bool player_take(struct player *player, struct snapshot **snapshot);
+
+/* player_status fills what the player knows of |status|. */
+void player_status(struct player *player, struct ui_status *status);
+
+void player_pause(struct player *player, bool on);
+void player_speed(struct player *player, double speed);
+void player_step(struct player *player);
+/* player_seek goes to a time, or to a frame when |frame| is not 0. Only files can. */
+void player_seek(struct player *player, roce_tstamp ts, uint64_t frame);
+/* player_filter sets the display filter, which it takes over; NULL: none. A file is read again, so
+ * that frames before count. */
+void player_filter(struct player *player, struct roce_filter *filter);
+void player_reset(struct player *player);
+void player_tune(struct player *player, const struct settings *settings);
+
+/* player_copy_ring copies the ring of newest frames; NULL without memory. The caller frees it with
+ * ring_free and free. Waits for the counting thread to do it. */
+struct ring *player_copy_ring(struct player *player);
+
+/* player_model_opts tells how the model is made for |opts|. */
+struct model_opts player_model_opts(const struct top_opts *opts, const struct source_info *info);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writing frames to a capture file, in a thread of its own: from the ring of newest frames, or from
+ * the file that is shown, read once more. */
+#ifndef TUI_SAVE_H
+#define TUI_SAVE_H
+
+#include "options.h"
+#include "ring.h"
+#include "snapshot.h"
+
+/* One flow whose frames are wanted. */
+struct save_flow {
+    uint8_t src[16], dst[16];
+    uint32_t dest_qp, id;
+};
+
+struct save_job {
+    const struct top_opts *opts;
+    struct ring *ring; /* taken over; NULL: the file is read */
+    char path[UI_TEXT_LEN];
+    char filter[UI_TEXT_LEN]; /* "": all */
+    struct save_flow flow[2 * UI_MARKS_MAX];
+    uint32_t flows;          /* 0: of all flows, pause frames too */
+    uint64_t last_frame;     /* read up to this frame */
+    roce_tstamp from, until; /* until 0: of any time */
+};
+
+struct save;
+
+/* save_start begins; NULL when that fails (memory, threads). |job| is copied. */
+struct save *save_start(const struct save_job *job);
+
+/* save_done tells whether it has ended and then writes the outcome into |text| and |*failed|, and
+ * frees |save|. */
+bool save_done(struct save *save, char *text, size_t size, bool *failed);
+
+/* save_wait ends it and frees. */
+void save_wait(struct save *save);
+
+/* save_table writes the rows of |order| as CSV. Returns 0 or an errno. */
+int save_table(const char *path, const struct snapshot *snapshot, const uint32_t *order,
+               uint32_t n);
+
+/* save_fetch fills the slices of the frames of |snapshot| from the capture file |path|. */
+void save_fetch(const char *path, struct snapshot *snapshot);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Frames of files and interfaces. */
+#include "source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/clock.h"
+#include "common/input.h"
+#include "common/live.h"
+#include "common/msg.h"
+#include "common/privileges.h"
+#include "common/selection.h"
+#include "common/signals.h"
+
+/* The ring hands frames over some ms after their arrival; intervals end that much later, too. */
+#define LIVE_LAG_NS UINT64_C(60000000)
+
+struct source {
+    const struct top_opts *opts;
+    struct roce_reader *reader;
+    struct roce_decode_opts decode;
+    struct selection selection;
+    struct source_info info;
+    bool own_bpf;       /* the expression runs here, not in the kernel */
+    roce_tstamp newest; /* live: time stamp of the newest frame, */
+    uint64_t newest_at; /* and the monotonic clock then */
+    uint64_t frames;
+    char text[ROCE_ERRTEXT_LEN + 64];
+};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+static int open_file(struct source *source)
+{
+    const struct top_opts *opts = source->opts;
+    /* With the ICRC every byte is looked at. */
+    const struct roce_reader_opts how = {.whole = !opts->common.no_icrc};
+    struct stat st;
+    source->reader = input_open("rocetop", opts->file, &how);
+    if (source->reader == NULL)
+        return EXIT_IO;
+    source->info.seekable = stat(opts->file, &st) == 0 && S_ISREG(st.st_mode);
+    (void)snprintf(source->info.name, sizeof(source->info.name), "%s",
+                   strcmp(opts->file, "-") == 0 ? "stdin" : base_name(opts->file));
+    return EXIT_DONE;
+}
+
+static uint64_t speed_of(const char *name)
+{
+    struct roce_live_iface list[64];
+    const int n = roce_live_list(list, sizeof(list) / sizeof(list[0]));
+    for (int i = 0; i < n && i < 64; i++)
+        if (strcmp(list[i].name, name) == 0)
+            return list[i].speed_bps;
+    return 0;
+}
+
+static int open_live(struct source *source)
+{
+    const struct top_opts *opts = source->opts;
+    char filter[sizeof(opts->bpf) + 4096];
+    int status = EXIT_DONE;
+    if (opts->common.roce_filter && opts->bpf[0] != '\0')
+        (void)snprintf(filter, sizeof(filter), "(%s) and (%s)", opts->bpf, ROCE_BPF_ROCE);
+    else
+        (void)snprintf(filter, sizeof(filter), "%s",
+                       opts->common.roce_filter ? ROCE_BPF_ROCE : opts->bpf);
+    source->reader = live_open("rocetop", &opts->live, filter, opts->common.snaplen, &status);
+    if (source->reader == NULL)
+        return status;
+    source->info.live = true;
+    (void)live_name(&opts->live, source->info.name, sizeof(source->info.name));
+    source->info.link_speed_bps = speed_of(opts->live.interfaces.name[0]);
+    return privileges_drop(opts->live.user) == 0 ? EXIT_DONE : EXIT_IO;
+}
+
+static int prepare(struct source *source)
+{
+    const struct top_opts *opts = source->opts;
+    const struct roce_iface *iface = roce_reader_iface(source->reader, 0);
+    char text[ROCE_ERRTEXT_LEN];
+    source->own_bpf = !source->info.live && (opts->bpf[0] != '\0' || opts->common.roce_filter);
+    selection_init(&source->selection, opts->bpf, opts->common.roce_filter);
+    if (source->own_bpf &&
+        selection_prepare(&source->selection,
+                          iface != NULL ? iface->linktype : (uint32_t)ROCE_LINK_ETHERNET,
+                          text) != 0) {
+        msg_print("BPF expression: %s; see pcap-filter(7)", text);
+        return EXIT_USAGE;
+    }
+    return EXIT_DONE;
+}
+
+struct source *source_open(const struct top_opts *opts, int *status)
+{
+    struct source *source = calloc(1, sizeof(*source));
+    *status = EXIT_IO;
+    if (source == NULL) {
+        msg_print("out of memory");
+        return NULL;
+    }
+    source->opts = opts;
+    for (uint8_t i = 0; i < opts->common.ports.n && i < ROCE_UDP_PORTS_MAX; i++)
+        source->decode.udp_ports[source->decode.n_udp_ports++] = opts->common.ports.port[i];
+    source->decode.rd = opts->common.rd;
+    *status = opts->file != NULL ? open_file(source) : open_live(source);
+    if (*status == EXIT_DONE)
+        *status = prepare(source);
+    if (*status != EXIT_DONE) {
+        source_close(source);
+        return NULL;
+    }
+    signals_reader(source->reader);
+    return source;
+}
+
+void source_close(struct source *source)
+{
+    if (source == NULL)
+        return;
+    signals_reader(NULL);
+    selection_free(&source->selection);
+    roce_reader_del(source->reader);
+    free(source);
+}
+
+static int decode(struct source *source, struct model_batch *batch, int n)
+{
+    const struct top_opts *opts = source->opts;
+    int kept = 0;
+    batch->checked = !opts->common.no_icrc;
+    for (int i = 0; i < n; i++) {
+        struct roce_frame *frame = &batch->frame[kept];
+        *frame = batch->frame[i];
+        if (source->own_bpf) {
+            char text[ROCE_ERRTEXT_LEN];
+            const int passes = selection_bpf(&source->selection, frame, text);
+            if (passes < 0) {
+                (void)snprintf(source->text, sizeof(source->text), "BPF expression: %s", text);
+                return ROCE_ERR_SYNTAX;
+            }
+            if (passes == 0)
+                continue;
+        }
+        if (opts->common.snaplen != 0 && frame->caplen > opts->common.snaplen)
+            frame->caplen = opts->common.snaplen;
+        struct roce_packet *pkt = &batch->packet[kept];
+        roce_packet_decode(frame, &source->decode, pkt);
+        if (batch->checked && roce_packet_is_roce(pkt))
+            roce_icrc_check(frame, pkt, &batch->icrc[kept]);
+        else
+            batch->icrc[kept] =
+                (struct roce_icrc){.status = ROCE_ICRC_UNCHECKED, .reason = ROCE_ICRC_NOT_ASKED};
+        kept++;
+    }
+    batch->count = kept;
+    return n;
+}
+
+int source_next(struct source *source, struct model_batch *batch)
+{
+    const uint64_t limit = source->opts->common.count;
+    int max = MODEL_BATCH;
+    batch->count = 0;
+    if (limit != 0 && limit - source->frames < MODEL_BATCH)
+        max = (int)(limit - source->frames);
+    if (max == 0)
+        return 0;
+    const int n = roce_reader_next(source->reader, batch->frame, max);
+    if (n <= 0) {
+        if (n < 0)
+            (void)snprintf(source->text, sizeof(source->text), "%s",
+                           roce_reader_text(source->reader));
+        return n;
+    }
+    source->frames += (uint64_t)n;
+    if (source->info.live && batch->frame[n - 1].ts > source->newest) {
+        source->newest = batch->frame[n - 1].ts;
+        source->newest_at = clock_monotonic_ns();
+    }
+    return decode(source, batch, n);
+}
+
+const char *source_text(const struct source *source)
+{
+    return source->text;
+}
+
+int source_rewind(struct source *source)
+{
+    const struct roce_reader_opts how = {.whole = !source->opts->common.no_icrc};
+    int err;
+    if (!source->info.seekable)
+        return ROCE_ERR_UNSUPPORTED;
+    struct roce_reader *reader = roce_reader_open(source->opts->file, &how, &err, source->text);
+    if (reader == NULL)
+        return err;
+    signals_reader(reader);
+    roce_reader_del(source->reader);
+    source->reader = reader;
+    source->frames = 0;
+    return 0;
+}
+
+roce_tstamp source_now(const struct source *source)
+{
+    if (source->newest == 0)
+        return 0;
+    const uint64_t since = clock_monotonic_ns() - source->newest_at;
+    return since > LIVE_LAG_NS ? source->newest + (since - LIVE_LAG_NS) : source->newest;
+}
+
+void source_info(const struct source *source, struct source_info *info)
+{
+    *info = source->info;
+    info->frames = source->frames;
+    info->has_drops = info->live;
+    for (uint32_t i = 0; i < roce_reader_iface_count(source->reader); i++) {
+        const struct roce_iface *iface = roce_reader_iface(source->reader, i);
+        info->has_drops = info->has_drops || iface->has_stats;
+        info->dropped_kernel += iface->dropped;
+        info->dropped_iface += iface->if_dropped;
+        info->merged += iface->merged;
+    }
+    if (!info->live)
+        roce_reader_progress(source->reader, &info->consumed, &info->size);
+}
+
+void source_break(struct source *source)
+{
+    roce_reader_break(source->reader);
+}

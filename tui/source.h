@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where frames come from: a capture file or interfaces. They are selected, decoded and checked
+ * here; counting is the model's. */
+#ifndef TUI_SOURCE_H
+#define TUI_SOURCE_H
+
+#include <roce/capture.h>
+
+#include "model.h"
+#include "options.h"
+
+struct source;
+
+/* What is known of the source at some moment. */
+struct source_info {
+    bool live;
+    bool seekable; /* a file that can be read again */
+    bool has_drops;
+    uint64_t dropped_kernel, dropped_iface; /* frames that the capture lost */
+    uint64_t merged;                        /* frames that the receive offload glued together */
+    uint64_t consumed, size;                /* bytes of the file; size 0: unknown */
+    uint64_t frames;                        /* read so far */
+    uint64_t link_speed_bps;                /* of the interface; 0 unknown */
+    char name[96];                          /* "ens1f0", "eth2+eth3", "cap.pcapng" */
+};
+
+/* source_open opens what |opts| name. On failure it has said why, and returns NULL with the exit
+ * status in |*status|. |opts| is kept. */
+struct source *source_open(const struct top_opts *opts, int *status);
+void source_close(struct source *source); /* NULL is accepted */
+
+/* source_next reads and decodes the next frames. Returns how many were read (> 0; |batch->count| of
+ * them passed), 0 at the end, ROCE_ERR_AGAIN when a live source had none for a while, or another
+ * negative enum roce_err: source_text explains. */
+int source_next(struct source *source, struct model_batch *batch);
+const char *source_text(const struct source *source);
+
+/* source_rewind begins again at the first frame. Returns 0, or a negative enum roce_err. */
+int source_rewind(struct source *source);
+
+/* source_now returns what time it is for frames of a live source: 0 for a file or before the first
+ * frame. */
+roce_tstamp source_now(const struct source *source);
+
+void source_info(const struct source *source, struct source_info *info);
+
+/* source_break ends a source_next that waits in another thread, and all later ones. */
+void source_break(struct source *source);
+
+#endif

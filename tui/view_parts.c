@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the screens share. */
+#include "view_parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "text.h"
+
+static const char *const tab_names[SCREEN_TABS] = {"1:Overview", "2:QPs", "3:PFC", "4:Events",
+                                                   "5:Hosts"};
+
+static const char *run_word(const struct ui *ui, char *buf)
+{
+    char speed[32];
+    if (ui->status.speed > 0)
+        (void)snprintf(speed, sizeof(speed), "x%.*f", ui->status.speed < 10 ? 1 : 0,
+                       ui->status.speed);
+    else
+        (void)snprintf(speed, sizeof(speed), "max");
+    switch (ui->status.run) {
+    case RUN_LIVE:
+        return "LIVE";
+    case RUN_PLAYING:
+        (void)snprintf(buf, TUI_TEXT_MAX, "FILE %s", speed);
+        return buf;
+    case RUN_PAUSED:
+        return "FILE paused";
+    case RUN_SEEKING:
+        return "FILE seeking";
+    case RUN_ENDED:
+        return "FILE END";
+    case RUN_FAILED:
+        return "FAILED";
+    }
+    return "";
+}
+
+/* The right end of the title: it is never left out. */
+static void title_right(const struct ui *ui, const struct snapshot *snapshot, char *buf,
+                        size_t size)
+{
+    const struct ui_status *s = &ui->status;
+    char a[TUI_TEXT_MAX], b[TUI_TEXT_MAX], drops[96];
+    if (s->live)
+        (void)snprintf(drops, sizeof(drops), "drop k%s if%s", text_count5(a, s->dropped_kernel),
+                       text_count5(b, s->dropped_iface));
+    else if (s->has_drops)
+        (void)snprintf(drops, sizeof(drops), "drop %s", text_count5(a, s->dropped_kernel));
+    else
+        (void)snprintf(drops, sizeof(drops), "drop n/a");
+    const double seconds = (double)snapshot->interval_ns / 1e9;
+    if (s->live)
+        (void)snprintf(buf, size, "%s  %.*fs", drops, seconds < 9.95 ? 1 : 0, seconds);
+    else
+        (void)snprintf(buf, size, "%s  %s", drops, text_elapsed(a, s->elapsed_ns));
+}
+
+static int draw_progress(struct canvas *canvas, int x, int width, const struct ui_status *s)
+{
+    if (s->size == 0 || width < 6)
+        return x;
+    const double part = (double)s->consumed / (double)s->size;
+    const int filled = (int)(part * width);
+    canvas_put(canvas, 0, x, '[', STYLE_HEAD);
+    for (int i = 0; i < width; i++)
+        canvas_put(canvas, 0, x + 1 + i, i < filled ? '=' : i == filled ? '>' : ' ', STYLE_HEAD);
+    return canvas_printf(canvas, 0, x + width + 1, STYLE_HEAD, "] %.0f%%", part * 100);
+}
+
+void parts_title(const struct ui *ui, const struct snapshot *snapshot, struct canvas *canvas)
+{
+    char a[TUI_TEXT_MAX], right[160];
+    canvas_style(canvas, 0, 0, canvas->cols, STYLE_HEAD);
+    title_right(ui, snapshot, right, sizeof(right));
+    const int end = canvas->cols - 1;
+    const int room = end - (int)strlen(right) - 1;
+    int x = canvas_text(canvas, 0, 1, room - 1, STYLE_HEAD, canvas->cols < 60 ? "" : "rocetop  ");
+    if (ui->frozen) {
+        char count[TUI_TEXT_MAX];
+        const uint64_t since = ui->status.frames - ui->frozen_frames;
+        (void)snprintf(right + strlen(right), sizeof(right) - strlen(right), "%s", "");
+        x = canvas_text(canvas, 0, x, 24, STYLE_HEAD, ui->status.name);
+        (void)canvas_printf(canvas, 0, x, STYLE_HEAD, "  PAUSED at %s (+%s pkts since)",
+                            text_clock(a, snapshot->now, 0), text_count5(count, since));
+        canvas_clear(canvas, 0, room, canvas->cols);
+    } else {
+        x = canvas_text(canvas, 0, x, canvas->cols / 4, STYLE_HEAD, ui->status.name);
+        x = canvas_text(canvas, 0, x, 2, STYLE_HEAD, "  ");
+        x = canvas_text(canvas, 0, x, room - x, STYLE_HEAD, run_word(ui, a));
+        if (ui->status.live) {
+            x = canvas_printf(canvas, 0, x, STYLE_HEAD, " %s",
+                              text_elapsed(a, ui->status.elapsed_ns));
+            if (ui->status.bpf[0] != '\0' || room - x > 14)
+                (void)canvas_printf(canvas, 0, x, STYLE_HEAD, "  bpf: %s",
+                                    ui->status.bpf[0] != '\0' ? ui->status.bpf : "- (all)");
+        } else {
+            const int width = room - x - 9 < 20 ? room - x - 9 : 20;
+            (void)draw_progress(canvas, x + 1, width, &ui->status);
+        }
+        canvas_clear(canvas, 0, room, canvas->cols);
+    }
+    canvas_style(canvas, 0, 0, canvas->cols, STYLE_HEAD);
+    canvas_right(canvas, 0, end, STYLE_HEAD, right);
+    const bool lost = ui->status.dropped_kernel + ui->status.dropped_iface > 0;
+    if (lost)
+        canvas_style(canvas, 0, end - (int)strlen(right), end, STYLE_ERROR);
+}
+
+int view_tab_at(int x)
+{
+    int at = 1;
+    for (int i = 0; i < SCREEN_TABS; i++) {
+        const int width = (int)strlen(tab_names[i]);
+        if (x >= at && x < at + width)
+            return i;
+        at += width + 1;
+    }
+    return -1;
+}
+
+void parts_tabs(const struct ui *ui, struct canvas *canvas, int y, const char *right)
+{
+    canvas_rule(canvas, y, 0, canvas->cols);
+    int x = 1;
+    for (int i = 0; i < SCREEN_TABS; i++) {
+        const bool here = (int)ui->screen == i;
+        x = canvas_text(canvas, y, x, canvas->cols - x, here ? STYLE_CURSOR : STYLE_PLAIN,
+                        tab_names[i]);
+        x++;
+    }
+    if (x + (int)strlen(right) < canvas->cols)
+        canvas_right(canvas, y, canvas->cols - 1, STYLE_PLAIN, right);
+}
+
+void parts_heading(struct canvas *canvas, int y, const char *left, const char *right)
+{
+    canvas_rule(canvas, y, 0, canvas->cols);
+    const int x = canvas_text(canvas, y, 1, canvas->cols - 2, STYLE_BOLD, left);
+    if (x + (int)strlen(right) < canvas->cols)
+        canvas_right(canvas, y, canvas->cols - 1, STYLE_PLAIN, right);
+}
+
+/* Keys of the last row: pairs of key and what it does. */
+static const char *const *footer_keys(const struct ui *ui)
+{
+    static const char *const overview[] = {
+        "F1",   "Help", "F2",    "Save", "F3",     "Find",  "F4",   "Filter", "F5",   "Clear", "F6",
+        "Sort", "F8",   "Setup", "p",    "Freeze", "Enter", "Open", "q",      "Quit", NULL};
+    static const char *const overview_file[] = {
+        "F1", "Help",  "F2", "Save", "F4",    "Filter", "F6", "Sort", "p", "Pause",
+        "+-", "Speed", "[]", "Seek", "Enter", "Open",   "q",  "Quit", NULL};
+    static const char *const qps[] = {"F1",     "Help",  "F2",    "Save",  "F3",   "Find", "F4",
+                                      "Filter", "F6",    "Sort",  "Space", "Mark", "t",    "Cols",
+                                      "o",      "Order", "Enter", "Open",  "q",    "Back", NULL};
+    static const char *const pfc[] = {"F1", "Help",  "F2", "Save",   "F4", "Filter", "F8", "Setup",
+                                      "u",  "Units", "p",  "Freeze", "q",  "Back",   NULL};
+    static const char *const events[] = {"F1", "Help",   "F2", "Save",  "F3",    "Find",
+                                         "F4", "Filter", "l",  "Level", "Enter", "Open QP",
+                                         "p",  "Freeze", "q",  "Back",  NULL};
+    static const char *const events_file[] = {
+        "F1", "Help",  "F2", "Save", "F4", "Filter", "l", "Level", "p", "Pause",
+        "+-", "Speed", ".",  "Step", "[]", "Seek",   "q", "Back",  NULL};
+    static const char *const psn[] = {
+        "F1",  "Help", "F2", "Save(this QP)", "F3", "Goto psn", "n/N", "Next/Prev gap",
+        "< >", "Zoom", "r",  "Headers",       "q",  "Back",     NULL};
+    static const char *const headers[] = {
+        "F1", "Help",    "F2", "Save(this QP)", "F3", "Goto psn", "n/N", "Next/Prev gap",
+        "d",  "Diagram", "q",  "Back",          NULL};
+    static const char *const messages[] = {"F1", "Help",    "F2", "Save(this QP)", "d", "Diagram",
+                                           "r",  "Headers", "p",  "Freeze",        "q", "Back",
+                                           NULL};
+    static const char *const setup[] = {"Up/Down", "Choose", "Left/Right", "Change",
+                                        "Enter",   "Edit",   "w",          "Write file",
+                                        "Esc",     "Back",   NULL};
+    static const char *const help[] = {"any key", "Back", NULL};
+    static const char *const menu[] = {"Up/Down", "Choose", "Enter", "Take", "Esc", "Back", NULL};
+    static const char *const columns[] = {"Up/Down", "Choose", "Space", "Show/Hide",
+                                          "Esc",     "Back",   NULL};
+    const bool file = !ui->status.live;
+    switch (ui->mode) {
+    case MODE_HELP:
+        return help;
+    case MODE_SETUP:
+        return setup;
+    case MODE_SORT:
+    case MODE_SAVE:
+        return menu;
+    case MODE_COLUMNS:
+        return columns;
+    case MODE_SCREEN:
+    case MODE_PROMPT:
+    case MODE_CONFIRM_RESET:
+        break;
+    }
+    switch (ui->screen) {
+    case SCREEN_OVERVIEW:
+        return file ? overview_file : overview;
+    case SCREEN_QPS:
+        return qps;
+    case SCREEN_PFC:
+    case SCREEN_HOSTS:
+        return pfc;
+    case SCREEN_EVENTS:
+        return file ? events_file : events;
+    case SCREEN_QP:
+        break;
+    }
+    return ui->tab == TAB_PSN ? psn : ui->tab == TAB_HEADERS ? headers : messages;
+}
+
+static const char *prompt_label(enum ui_prompt prompt)
+{
+    switch (prompt) {
+    case PROMPT_FIND:
+        return "Find: ";
+    case PROMPT_FILTER:
+        return "Filter (as rocedump -Y; empty: none): ";
+    case PROMPT_PATH:
+        return "Save to: ";
+    case PROMPT_GOTO:
+        return "Go to (12:34:56, +90s or frame number): ";
+    case PROMPT_PSN:
+        return "Go to PSN: ";
+    case PROMPT_SETTING:
+        return "Value: ";
+    }
+    return "";
+}
+
+static void draw_prompt(const struct ui *ui, struct canvas *canvas)
+{
+    const int y = canvas->rows - 1;
+    const int begin =
+        canvas_text(canvas, y, 0, canvas->cols / 2, STYLE_BOLD, prompt_label(ui->prompt));
+    const int room = canvas->cols - begin - 1;
+    /* Long text scrolls so that the cursor is in view. */
+    const int skip = (int)ui->text_at > room ? (int)ui->text_at - room : 0;
+    (void)canvas_text(canvas, y, begin, room, STYLE_PLAIN, ui->text + skip);
+    const int at = begin + (int)ui->text_at - skip;
+    canvas_style(canvas, y, at, at + 1, STYLE_CURSOR);
+    if (ui->text[ui->text_at] == '\0')
+        canvas_put(canvas, y, at, '_', STYLE_CURSOR);
+    if (ui->fault[0] == '\0')
+        return;
+    canvas_clear(canvas, y - 1, 0, canvas->cols);
+    (void)canvas_text(canvas, y - 1, 0, canvas->cols, STYLE_ERROR, ui->fault);
+    if (ui->fault_at != SIZE_MAX)
+        canvas_style(canvas, y, begin + (int)ui->fault_at - skip,
+                     begin + (int)ui->fault_at - skip + 1, STYLE_ERROR);
+}
+
+void parts_footer(const struct ui *ui, const struct snapshot *snapshot, struct canvas *canvas)
+{
+    const int y = canvas->rows - 1;
+    (void)snapshot;
+    canvas_clear(canvas, y, 0, canvas->cols);
+    if (ui->mode == MODE_PROMPT) {
+        draw_prompt(ui, canvas);
+        return;
+    }
+    if (ui->mode == MODE_CONFIRM_RESET) {
+        (void)canvas_text(canvas, y, 0, canvas->cols, STYLE_WARN,
+                          "Reset all counters? y: yes, any other key: no");
+        return;
+    }
+    if (ui->message[0] != '\0') {
+        (void)canvas_text(canvas, y, 0, canvas->cols, ui->message_bad ? STYLE_ERROR : STYLE_BOLD,
+                          ui->message);
+        return;
+    }
+    int x = 0;
+    for (const char *const *key = footer_keys(ui); *key != NULL; key += 2) {
+        const int width = (int)(strlen(key[0]) + strlen(key[1]));
+        const bool word = key[0][0] != 'F' || key[0][1] > '9';
+        if (x + width + word > canvas->cols)
+            break;
+        x = canvas_text(canvas, y, x, canvas->cols - x, STYLE_KEY, key[0]);
+        x += word;
+        x = canvas_text(canvas, y, x, canvas->cols - x, STYLE_PLAIN, key[1]);
+        x++;
+    }
+}
+
+struct parts_series parts_series(const struct snapshot *snapshot, int width, char *text)
+{
+    struct parts_series shown = {.group = 1};
+    char a[TUI_TEXT_MAX], b[TUI_TEXT_MAX];
+    const uint32_t room = width < 1 ? 1 : (uint32_t)width;
+    /* A capture that has ended, or is read as fast as it goes, is shown as a whole. */
+    const bool whole = snapshot->over;
+    shown.series = whole ? &snapshot->whole : &snapshot->recent;
+    uint32_t bins = shown.series->count + (whole ? 1 : 0);
+    if (whole) {
+        shown.group = (bins + room - 1) / room;
+        shown.group = shown.group == 0 ? 1 : shown.group;
+        shown.n = (bins + shown.group - 1) / shown.group;
+    } else {
+        shown.n = bins < room ? bins : room;
+        shown.skip = bins - shown.n;
+    }
+    shown.group_ns = shown.group * shown.series->length_ns;
+    (void)snprintf(
+        text, 64, "%s %s, 1 col = %s", whole ? "all" : "last",
+        text_long_time(a, whole ? (uint64_t)(snapshot->seconds * 1e9) : shown.n * shown.group_ns),
+        text_long_time(b, shown.group_ns));
+    return shown;
+}
+
+struct bin parts_series_at(const struct parts_series *shown, uint32_t index)
+{
+    const uint32_t first = shown->skip + index * shown->group;
+    struct bin sum = {0};
+    for (uint32_t i = first; i < first + shown->group; i++) {
+        if (i < shown->series->count)
+            bin_add(&sum, series_at(shown->series, i));
+        else if (i == shown->series->count)
+            bin_add(&sum, &shown->series->open);
+    }
+    return sum;
+}
+
+/* Height in eighths of a cell of |value|, at least one when it is not 0. */
+static int height_of(const struct parts_graph *graph, double value)
+{
+    const int full = graph->rows * 8;
+    if (value <= 0 || graph->max <= 0)
+        return graph->sparse ? 0 : 1;
+    double part = value / graph->max;
+    if (graph->log_scale)
+        part = 1 + log10(part) / 3; /* three decades */
+    const int eighths = (int)(part * full + 0.5);
+    return eighths < 1 ? 1 : eighths > full ? full : eighths;
+}
+
+void parts_graph(struct canvas *canvas, const struct parts_graph *graph)
+{
+    const uint32_t width = (uint32_t)graph->width;
+    const uint32_t n = graph->n < width ? graph->n : width;
+    for (uint32_t i = 0; i < n; i++) {
+        const int x = graph->x + (int)(width - n + i);
+        const int eighths = height_of(graph, graph->value[graph->n - n + i]);
+        for (int row = 0; row < graph->rows; row++) {
+            const int here = eighths - row * 8;
+            const int y = graph->y + graph->rows - 1 - row;
+            if (here <= 0)
+                continue;
+            if (!graph->lines)
+                canvas_level(canvas, y, x, here, graph->style);
+            else if (here <= 8)
+                canvas_put(canvas, y, x, here <= 3 ? '_' : here <= 6 ? '-' : '\'', graph->style);
+        }
+    }
+}
