@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The unmodified programs that rocereplay is held against: how each is started on either side, and what says that it ended well."""
+import dataclasses
+
+DEVICE = "-d rxe0 -g 1"        # GID 1 is the IPv4 address
+PERFTEST = "-d rxe0 -x 1 -F"   # no warning about CPU frequencies
+PORT, CM_PORT = 18515, 7174
+
+
+@dataclasses.dataclass(frozen=True)
+class Peer:
+    """|guest|: the program's command, {mtu}, {size}, {n} filled in. |ours|: options of gen and serve alike. |gen|, |serve|:
+    those of one alone. |host|: how the guest's side names the server, as client."""
+    guest: str
+    ours: str
+    gen: str
+    serve: str
+    host: str = " {host}"
+    service: str = "rc"
+    sizes: tuple = (5000, 20000)  # by MTU 1024 and 4096: several packets and a short last one
+    n: int = 60
+    lossy: bool = True            # carries on when frames are lost
+    cm: bool = False
+    mtu_option: bool = True       # the program is told the MTU; else its interface decides
+    bad: str = ""                 # what the program prints when contents are wrong
+
+
+def pingpong(service, **more):
+    return Peer(guest=f"ibv_{service}_pingpong {DEVICE} -p {PORT} {'' if service == 'ud' else '-m {mtu} '}-s {{size}} -n {{n}} -c",
+                ours=f"--service {service} --mtu {{mtu}} --size {{size}} -n {{n}}",
+                gen=f"--connect pingpong:{{peer}}:{PORT} --op send --verify", serve=f"--accept pingpong --listen-port {PORT}",
+                service=service, mtu_option=service != "ud", bad="invalid data", **more)
+
+
+def perftest(tool, op, serve_op, guest="", gen="", **more):
+    return Peer(guest=f"{tool} {PERFTEST} -p {PORT} -m {{mtu}} -u 16 {guest}" + ("" if "atomic" in tool else "-s {size} ") + "-n {n}",
+                ours="--mtu {mtu} " + ("--size 8 " if "atomic" in tool else "--size {size} ") + "-n {n} --timeout 16",
+                gen=f"--connect perftest:{{peer}}:{PORT} --op {op} {gen}", serve=f"--accept perftest --listen-port {PORT} --op {serve_op} {gen}",
+                **more)
+
+
+PEERS = {
+    "ibv_rc_pingpong": pingpong("rc"),
+    # Nobody repeats what UC and UD lose: the program would wait for ever.
+    "ibv_uc_pingpong": pingpong("uc", lossy=False),
+    "ibv_ud_pingpong": pingpong("ud", lossy=False, sizes=(1000, 4000)),
+    "rping": Peer(guest=f"rping {{role}} -C {{n}} -S {{size}} -p {CM_PORT} -V -v", host=" -c -a {host}",
+                  ours="--mtu {mtu} --size {size} -n {n} --app rping --timeout 16", gen=f"--connect cm:{{peer}}:{CM_PORT} --verify",
+                  serve=f"--accept cm --listen-port {CM_PORT}", n=20, cm=True, mtu_option=False, bad="data mismatch"),
+    "ib_send_bw": perftest("ib_send_bw", "send", "send"),
+    "ib_write_bw": perftest("ib_write_bw", "write", "write"),
+    "ib_read_bw": perftest("ib_read_bw", "read", "read"),
+    "ib_atomic_bw": perftest("ib_atomic_bw", "fadd", "atomic", n=200),
+}
+MTUS = (1024, 4096)
+LOSSES = (0, 0.1, 1)
