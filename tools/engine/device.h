@@ -18,8 +18,6 @@ enum ready_class { READY_ANSWER, READY_DATA, READY_CLASSES };
 
 struct ready_link {
     struct eng_qp *prev, *next;
-    uint8_t prio;
-    bool queued;
 };
 
 struct ready_list {

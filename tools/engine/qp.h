@@ -131,6 +131,9 @@ struct eng_qp {
     struct responder r;
     struct qp_timers timer;
     struct ready_link link[READY_CLASSES];
+    uint32_t timer_pos; /* place in the heap of timers, from 1; 0: not in it */
+    bool queued[READY_CLASSES];
+    uint8_t queued_prio[READY_CLASSES];
     struct pacer pacer;
     uint64_t rate_bps;
     struct cc cc;

@@ -13,7 +13,7 @@
 
 static bool is_queued(const struct eng_qp *qp, enum ready_class class)
 {
-    return qp->link[class].queued;
+    return qp->queued[class];
 }
 
 static void enqueue(struct eng_qp *qp, enum ready_class class, uint8_t prio)
@@ -21,7 +21,9 @@ static void enqueue(struct eng_qp *qp, enum ready_class class, uint8_t prio)
     struct eng_dev *dev = qp->dev;
     struct ready_list *list = &dev->ready[class][prio];
     struct ready_link *link = &qp->link[class];
-    *link = (struct ready_link){.prev = list->tail, .prio = prio, .queued = true};
+    *link = (struct ready_link){.prev = list->tail};
+    qp->queued[class] = true;
+    qp->queued_prio[class] = prio;
     if (list->tail != NULL)
         list->tail->link[class].next = qp;
     else
@@ -33,9 +35,9 @@ static void enqueue(struct eng_qp *qp, enum ready_class class, uint8_t prio)
 static void dequeue(struct eng_qp *qp, enum ready_class class)
 {
     struct ready_link *link = &qp->link[class];
-    if (!link->queued)
+    if (!qp->queued[class])
         return;
-    struct ready_list *list = &qp->dev->ready[class][link->prio];
+    struct ready_list *list = &qp->dev->ready[class][qp->queued_prio[class]];
     if (link->prev != NULL)
         link->prev->link[class].next = link->next;
     else
@@ -45,8 +47,8 @@ static void dequeue(struct eng_qp *qp, enum ready_class class)
     else
         list->tail = link->prev;
     if (list->head == NULL)
-        qp->dev->busy[class] &= (uint8_t) ~(1U << link->prio);
-    link->queued = false;
+        qp->dev->busy[class] &= (uint8_t) ~(1U << qp->queued_prio[class]);
+    qp->queued[class] = false;
 }
 
 static uint8_t prio_of(const struct eng_qp *qp)

@@ -15,7 +15,7 @@ static roce_tstamp earliest(const struct qp_timers *t)
 static void place(struct timer_heap *h, uint32_t pos, struct timer_entry e)
 {
     h->entries[pos] = e;
-    e.qp->timer.pos = pos;
+    e.qp->timer_pos = pos;
 }
 
 static void sift_up(struct timer_heap *h, uint32_t pos, struct timer_entry e)
@@ -45,21 +45,21 @@ void timer_update(struct eng_qp *qp)
 {
     struct timer_heap *h = &qp->dev->timers;
     const struct timer_entry e = {.key = earliest(&qp->timer), .qp = qp};
-    if (qp->timer.pos == 0) {
+    if (qp->timer_pos == 0) {
         if (e.key != ENG_NEVER)
             sift_up(h, ++h->count, e);
-    } else if (e.key < h->entries[qp->timer.pos].key) {
-        sift_up(h, qp->timer.pos, e);
+    } else if (e.key < h->entries[qp->timer_pos].key) {
+        sift_up(h, qp->timer_pos, e);
     }
 }
 
 void timer_remove(struct eng_qp *qp)
 {
     struct timer_heap *h = &qp->dev->timers;
-    const uint32_t pos = qp->timer.pos;
+    const uint32_t pos = qp->timer_pos;
     if (pos == 0)
         return;
-    qp->timer.pos = 0;
+    qp->timer_pos = 0;
     const struct timer_entry last = h->entries[h->count--];
     if (last.qp == qp)
         return;

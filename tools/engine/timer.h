@@ -11,7 +11,6 @@ struct qp_timers {
     roce_tstamp rnr;  /* end of the wait that an RNR NAK asked for */
     roce_tstamp pace; /* the pacer lets the next packet go */
     roce_tstamp cc;   /* congestion control */
-    uint32_t pos;     /* place in the heap, from 1; 0: not in it */
 };
 
 struct timer_entry {
