@@ -9,13 +9,17 @@
 #include "engine/engine.h"
 #include "port/line.h"
 
-enum { CAPACITY = 1024 };
+enum {
+    CAPACITY = 1024,
+    WIRE_OVERHEAD = 24, /* bytes a frame takes besides its own: preamble 8, FCS 4, gap 12 */
+};
 
 struct way {
     struct loopback_way cfg;
     struct line *line;
     struct loopback_count count;
     roce_tstamp free_at; /* the last frame's end has left */
+    bool refused;        /* somebody wants to send as soon as it has */
 };
 struct cable {
     struct way way[2];
@@ -27,12 +31,16 @@ struct end {
     struct port port;
     struct cable *cable;
     struct way *out, *in;
+    roce_tstamp now; /* as told last */
 };
 
 static uint8_t *end_room(struct port *port, size_t len)
 {
     const struct end *end = (struct end *)port;
-    return len <= end->cable->frame_len ? line_room(end->out->line) : NULL;
+    end->out->refused = end->out->free_at > end->now;
+    if (end->out->refused || len > end->cable->frame_len)
+        return NULL;
+    return line_room(end->out->line);
 }
 
 static bool chance(struct cable *cable, uint32_t millionths)
@@ -53,7 +61,7 @@ static int end_commit(struct port *port, size_t len, roce_tstamp now)
     const uint64_t index = way->count.sent++;
     roce_tstamp at = now;
     if (way->cfg.rate_bps != 0) {
-        at = (way->free_at > now ? way->free_at : now) + len * 8000000000U / way->cfg.rate_bps;
+        at = now + (len + WIRE_OVERHEAD) * 8000000000U / way->cfg.rate_bps;
         way->free_at = at;
     }
     at += way->cfg.delay_ns;
@@ -73,15 +81,15 @@ static int end_commit(struct port *port, size_t len, roce_tstamp now)
 
 static int end_flush(struct port *port, roce_tstamp now)
 {
-    (void)port;
-    (void)now;
+    ((struct end *)port)->now = now;
     return 0;
 }
 
 static int end_receive(struct port *port, roce_tstamp now, struct roce_frame *frame)
 {
-    const struct end *end = (struct end *)port;
+    struct end *end = (struct end *)port;
     size_t len;
+    end->now = now;
     const uint8_t *data = line_take(end->in->line, now, &len);
     if (data == NULL)
         return 0;
@@ -95,7 +103,9 @@ static int end_receive(struct port *port, roce_tstamp now, struct roce_frame *fr
 
 static roce_tstamp end_next(const struct port *port)
 {
-    return line_next(((const struct end *)port)->in->line);
+    const struct end *end = (const struct end *)port;
+    const roce_tstamp arrival = line_next(end->in->line);
+    return end->out->refused && end->out->free_at < arrival ? end->out->free_at : arrival;
 }
 
 static int end_fd(const struct port *port)

@@ -9,7 +9,8 @@
 /* One direction of the cable. All zero: frames arrive at once, whole and in order. */
 struct loopback_way {
     uint64_t delay_ns;
-    uint64_t rate_bps;           /* frames take the time of their bytes; 0: none */
+    uint64_t rate_bps;           /* a frame is sent in the time of its bytes, preamble, FCS and gap;
+                                    no room for the next until then. 0: no time */
     uint64_t drop_mask;          /* bit i: the i-th frame sent (0..63) is lost */
     uint32_t drop, dup, reorder; /* probability in millionths */
     uint64_t reorder_ns;         /* a reordered frame comes so much later */

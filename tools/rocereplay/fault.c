@@ -42,6 +42,7 @@ struct fault_port {
     uint32_t n_qps; /* learnt so far */
     struct way way[2];
     uint8_t *room;
+    bool stuck; /* frames of the TX lines wait for room */
     struct fault_event *events;
     uint64_t n_events, room_events, lost_events;
     uint64_t count[FAULT_KINDS];
@@ -183,10 +184,12 @@ static int send_copy(struct fault_port *f, const uint8_t *data, size_t len, roce
 /* Sends what is due of |line|, as far as the port has room. */
 static int release(struct fault_port *f, struct line *line, roce_tstamp due, roce_tstamp now)
 {
-    size_t len;
-    const uint8_t *data;
-    while (line_next(line) <= due && f->inner->ops->room(f->inner, ENG_FRAME_MAX) != NULL &&
-           (data = line_take(line, due, &len)) != NULL) {
+    while (line_next(line) <= due) {
+        size_t len;
+        f->stuck = f->inner->ops->room(f->inner, ENG_FRAME_MAX) == NULL;
+        if (f->stuck)
+            return 0;
+        const uint8_t *data = line_take(line, due, &len);
         const int rc = send_copy(f, data, len, now);
         if (rc < 0 && rc != ROCE_ERR_FULL)
             return rc;
@@ -235,6 +238,7 @@ static int fault_commit(struct port *port, size_t len, roce_tstamp now)
 static int fault_flush(struct port *port, roce_tstamp now)
 {
     struct fault_port *f = (struct fault_port *)port;
+    f->stuck = false;
     int rc = release(f, f->way[TX].late, now, now);
     if (rc == 0)
         rc = release(f, f->way[TX].held, now, now);
@@ -302,7 +306,7 @@ static roce_tstamp fault_next(const struct port *port)
 {
     const struct fault_port *f = (const struct fault_port *)port;
     roce_tstamp next = f->inner->ops->next(f->inner);
-    for (int i = TX; i <= RX; i++) {
+    for (int i = f->stuck ? RX : TX; i <= RX; i++) {
         const roce_tstamp late = line_next(f->way[i].late), held = line_next(f->way[i].held);
         next = late < next ? late : next;
         next = held < next ? held : next;

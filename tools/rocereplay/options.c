@@ -393,3 +393,14 @@ int serve_opts_parse(struct replay_opts *opts, int argc, char **argv)
         opts->port = TCP_PORT;
     return 0;
 }
+
+void replay_opts_default(struct replay_opts *opts)
+{
+    *opts = defaults();
+}
+
+int replay_opts_settle(struct replay_opts *opts)
+{
+    const int rc = parse_connect(opts);
+    return rc == 0 ? parse_shared(opts) : rc;
+}

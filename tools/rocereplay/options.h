@@ -55,4 +55,10 @@ struct replay_opts {
 int gen_opts_parse(struct replay_opts *opts, int argc, char **argv);
 int serve_opts_parse(struct replay_opts *opts, int argc, char **argv);
 
+/* For the command that has more options than these: replay_opts_default fills |opts| as before
+ * parsing, replay_opts_settle works out what follows from the shared ones and --connect. 0, or
+ * OPT_EXIT_USAGE with the mistake reported. */
+void replay_opts_default(struct replay_opts *opts);
+int replay_opts_settle(struct replay_opts *opts);
+
 #endif

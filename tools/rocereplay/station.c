@@ -62,12 +62,12 @@ static uint64_t other_seed(void)
 }
 
 /* Puts the layers of |opts| around |port| and the loop on top. */
-static int stack(struct station *st, struct port *port, roce_tstamp epoch)
+static int stack(struct station *st, struct port *port)
 {
     const struct replay_opts *opts = st->opts;
     char text[PORT_TEXT_MAX];
     if (opts->write != NULL) {
-        st->file = port_file_new(opts->write, port, epoch, text);
+        st->file = port_file_new(opts->write, port, st->epoch, text);
         if (st->file == NULL) {
             msg_file(opts->write, "%s; check the name and the permissions", text);
             port_del(port);
@@ -134,7 +134,8 @@ int station_open(struct station *st, const struct replay_opts *opts, const uint8
         msg_file(opts->interface, "%s", text);
         return -1;
     }
-    return stack(st, st->iface, clock_realtime_ns() - clock_monotonic_ns());
+    st->epoch = clock_realtime_ns() - clock_monotonic_ns();
+    return stack(st, st->iface);
 }
 
 static int open_end(struct station *st, const struct replay_opts *opts, uint8_t last_byte,
@@ -168,7 +169,7 @@ int station_open_pair(struct station *st, struct station *twin, const struct rep
     st->twin = twin;
     st->virtual_now = computed ? VIRTUAL_START : 0;
     port_loop_init(&twin->loop, twin->dev, ends[1]);
-    return stack(st, ends[0], 0);
+    return stack(st, ends[0]);
 }
 
 int station_queues(struct station *st, uint32_t n_send, uint32_t n_recv)
@@ -260,7 +261,8 @@ bool station_idle(struct station *st, roce_tstamp until, int fd, short events)
     until = next < until ? next : until;
     if (st->virtual_now == 0)
         return port_loop_wait(&st->loop, now, until, fd, events);
-    if (until != ENG_NEVER && until > now)
-        st->virtual_now = until;
+    /* Where something is due and yet nothing moved, time must go on. */
+    if (until != ENG_NEVER)
+        st->virtual_now = until > now ? until : now + 1;
     return false;
 }

@@ -27,6 +27,7 @@ struct station {
     uint64_t next_va;        /* addresses of memory, as peers see them, do not tell ours */
     struct station *twin;    /* moves in the same turn */
     roce_tstamp virtual_now; /* computed time; 0: the clock's */
+    roce_tstamp epoch;       /* added to its time for time stamps */
     void (*work)(void *ctx, roce_tstamp now); /* what else each turn does; may be NULL */
     void *work_ctx;
     struct truth *truth;

@@ -132,12 +132,12 @@ static void write_device(struct json *json, const struct station *st)
     json_newline(json);
 }
 
-static void write_fault(struct json *json, const struct fault_event *event)
+static void write_fault(struct json *json, const struct fault_event *event, roce_tstamp epoch)
 {
     const char *opcode = roce_opcode_info(event->opcode)->name;
     json_open_object(json, NULL);
     json_str(json, "type", fault_name(event->kind));
-    json_uint(json, "time_ns", event->now);
+    json_uint(json, "time_ns", event->now + epoch);
     json_str(json, "direction", event->received ? "rx" : "tx");
     json_uint(json, "qpn", event->qpn);
     json_uint(json, "psn", event->psn);
@@ -165,7 +165,7 @@ static void write_faults(struct json *json, const struct station *st)
     json_newline(json);
     json_open_array(json, "faults");
     for (uint64_t i = 0; i < n; i++)
-        write_fault(json, &events[i]);
+        write_fault(json, &events[i], st->epoch);
     json_close_array(json);
 }
 
@@ -187,7 +187,8 @@ int truth_write(const struct truth *truth, const struct station *st, const char 
     json_str(&json, "end", end);
     json_uint(&json, "qps_not_listed", truth->lost);
     json_newline(&json);
-    write_device(&json, st);
+    if (st->dev != NULL) /* replayed frames pass no engine */
+        write_device(&json, st);
     json_open_array(&json, "qps");
     for (size_t i = 0; i < truth->n; i++)
         write_qp(&json, &truth->qp[i]);
