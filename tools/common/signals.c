@@ -47,9 +47,11 @@ bool signals_interrupted(void)
 
 bool signals_asked(void)
 {
-    const bool was = asked != 0;
+    /* Only what was seen is taken back: a signal that comes in between is not lost. */
+    if (asked == 0)
+        return false;
     asked = 0;
-    return was;
+    return true;
 }
 
 void signals_leave(void)
