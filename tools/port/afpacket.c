@@ -26,7 +26,7 @@
 #endif
 
 enum {
-    RX_FRAMES = 4096,
+    RX_BYTES = 1 << 25, /* some ten ms of a 25 Gb/s link */
     TX_FRAMES = 256,
     BLOCK_SIZE = 1 << 16,
     /* What a path MTU needs beside it: the longest headers behind Ethernet (UDP, BTH, RETH, ImmDt
@@ -253,8 +253,8 @@ static int set_up(struct afpacket *p, const struct afpacket_cfg *cfg)
     const uint32_t tx_size = (uint32_t)(tx_data_off + ENG_FRAME_MAX);
     if (option(p, PACKET_VERSION, &v2, sizeof(v2), "TPACKET_V2") != 0 ||
         option(p, PACKET_RESERVE, &reserve, sizeof(reserve), "room for VLAN tags") != 0 ||
-        add_ring(p, PACKET_RX_RING, &p->rx, cfg->rx_frames != 0 ? cfg->rx_frames : RX_FRAMES,
-                 rx_size) != 0 ||
+        add_ring(p, PACKET_RX_RING, &p->rx,
+                 cfg->rx_frames != 0 ? cfg->rx_frames : RX_BYTES / rx_size, rx_size) != 0 ||
         add_ring(p, PACKET_TX_RING, &p->tx, cfg->tx_frames != 0 ? cfg->tx_frames : TX_FRAMES,
                  tx_size) != 0)
         return ROCE_ERR_IO;

@@ -11,7 +11,7 @@ struct afpacket_cfg {
     uint8_t ip[16];                /* frames to this address are taken */
     uint32_t path_mtu;             /* 256..4096: the interface must carry it */
     bool vlan;                     /* frames will carry a tag */
-    uint32_t rx_frames, tx_frames; /* 0: 4096, 256 */
+    uint32_t rx_frames, tx_frames; /* 0: 32 MiB of them, 256 */
 };
 struct afpacket_stats {
     uint64_t received, dropped; /* by the kernel, for want of room in the ring */

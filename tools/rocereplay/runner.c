@@ -5,7 +5,7 @@
 #include "common/msg.h"
 #include "common/signals.h"
 
-enum { QUIET_TURNS = 16 };
+enum { QUIET_TURNS = 5, QUIET_NS = 1000000 };
 #define STOP_NS UINT64_C(2000000000) /* for what is under way when a signal stops the run */
 
 static void work(void *ctx, roce_tstamp now)
@@ -80,7 +80,7 @@ int runner_settle(struct runner *r)
             return -1;
         if (n > 0)
             quiet = -1;
-        (void)station_idle(r->st, station_now(r->st) + 1000, -1, 0);
+        (void)station_idle(r->st, station_now(r->st) + QUIET_NS, -1, 0);
     }
     return 0;
 }

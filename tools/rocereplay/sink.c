@@ -118,6 +118,8 @@ static void take(struct sink *sink, const struct eng_wc *wc, roce_tstamp now)
     }
     sink->messages++;
     sink->bytes += wc->byte_len;
+    if (sink->lanes[i].cfg.service == ENG_UD)
+        sink->bytes -= ENG_GRH_LEN;
     if (sink->cfg.verify)
         check(sink, i, wc);
     (void)post(sink, i, (uint32_t)wc->wr_id, now);
