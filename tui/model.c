@@ -13,7 +13,7 @@
 #define STRAY_AHEAD  (3600 * SEC)
 #define STRAY_BEHIND (10 * SEC)
 
-enum { AHEAD = 6, STRAYS_MAX = 64, PAIR_SLOTS = 4 * SNAP_ROWS_MAX, CE_FRAMES_MIN = 100 };
+enum { AHEAD = 24, STRAYS_MAX = 64, PAIR_SLOTS = 4 * SNAP_ROWS_MAX, CE_FRAMES_MIN = 100 };
 
 static void on_event(void *ctx, const struct roce_event *event)
 {
@@ -48,9 +48,10 @@ struct model *model_new(const struct model_opts *opts)
         model->flows = roce_observer_flows(model->obs);
         model->capacity = roce_flow_capacity(model->flows);
         model->track = calloc(model->capacity, sizeof(*model->track));
+        model->rest = calloc(model->capacity, sizeof(*model->rest));
         model->pairs = calloc(PAIR_SLOTS, sizeof(*model->pairs));
     }
-    if (model->obs == NULL || model->track == NULL || model->pairs == NULL ||
+    if (model->obs == NULL || model->track == NULL || model->rest == NULL || model->pairs == NULL ||
         ring_init(&model->ring, opts->ring_bytes, opts->ring_slice) != 0) {
         model_del(model);
         return NULL;
@@ -66,6 +67,7 @@ void model_del(struct model *model)
         return;
     roce_observer_del(model->obs);
     free(model->track);
+    free(model->rest);
     free(model->pairs);
     ring_free(&model->ring);
     free(model);
@@ -304,28 +306,31 @@ static void count_frame(struct model *model, const struct roce_frame *frame,
 {
     struct bin *count = &model->count;
     struct track *track = &model->track[v->flow];
-    if ((v->flags & ROCE_V_NEW_FLOW) != 0)
+    if ((v->flags & ROCE_V_NEW_FLOW) != 0) {
         *track = (struct track){.epoch = model->epoch};
+        model->rest[v->flow] = (struct track_rest){0};
+    }
     if ((v->flags & ROCE_V_MIRROR_DUP) != 0) {
         count->mirror_duplicates++;
         return;
     }
     if (track->epoch != model->epoch) {
+        struct track_rest *rest = &model->rest[v->flow];
         const bool before = track->epoch + 1 == model->epoch;
-        track->bytes[1] = before ? track->bytes[0] : 0;
-        track->packets[1] = before ? track->packets[0] : 0;
-        track->cnps[1] = before ? track->cnps[0] : 0;
-        track->bytes[0] = track->packets[0] = track->cnps[0] = 0;
+        rest->bytes = before ? track->bytes : 0;
+        rest->packets = before ? track->packets : 0;
+        rest->cnps = before ? track->cnps : 0;
+        track->bytes = track->packets = track->cnps = 0;
         track->epoch = model->epoch;
     }
-    track->packets[0]++;
-    track->bytes[0] += frame->origlen;
+    track->packets++;
+    track->bytes += frame->origlen;
     count->packets++;
     count->bytes += frame->origlen;
     count_ecn(model, pkt);
     if (pkt->op == ROCE_OP_CNP) {
         count->cnps++;
-        track->cnps[0]++;
+        track->cnps++;
     } else if (pkt->op == ROCE_OP_ACK && (pkt->has & ROCE_H_AETH) != 0) {
         count_answers(count, pkt);
     }
@@ -359,7 +364,7 @@ static void keep_frame(struct model *model, const struct roce_frame *frame,
 {
     const bool has_bth = (pkt->has & ROCE_HAS_BTH) != 0;
     struct track *track = v->flow != ROCE_FLOW_NONE ? &model->track[v->flow] : NULL;
-    const struct ring_record record = {
+    struct ring_record record = {
         .before = track != NULL ? track->newest : 0,
         .number = frame->number,
         .ts = frame->ts,
@@ -397,37 +402,50 @@ static void match(struct model *model, const struct roce_frame *frame,
         model->track[verdict->flow].matched = model->generation;
 }
 
+/* What the verdict says of one frame. */
+static void account(struct model *model, const struct model_batch *batch, int i)
+{
+    const struct roce_frame *frame = &batch->frame[i];
+    const struct roce_packet *pkt = &batch->packet[i];
+    const struct roce_verdict *verdict = &model->verdict[i % MODEL_BEHIND];
+    const bool roce = roce_packet_is_roce(pkt);
+    const bool icrc_bad = batch->checked && roce && batch->icrc[i].status == ROCE_ICRC_BAD;
+    model->count.frames++;
+    if (verdict->flow != ROCE_FLOW_NONE) {
+        count_frame(model, frame, pkt, icrc_bad, verdict);
+        keep_frame(model, frame, pkt, icrc_bad, verdict);
+    } else if (pkt->kind == ROCE_KIND_PFC || pkt->kind == ROCE_KIND_PAUSE) {
+        count_pauses(model, frame, pkt);
+        keep_frame(model, frame, pkt, icrc_bad, verdict);
+    } else if (roce) {
+        keep_frame(model, frame, pkt, icrc_bad, verdict);
+    }
+    if (model->filter != NULL)
+        match(model, frame, pkt, batch->checked ? &batch->icrc[i] : NULL, verdict);
+}
+
+/* The frames are accounted for a few behind, when the line of their flow has come; not many, so
+ * that what was decoded is still in the first cache. */
 static void count_all(struct model *model, const struct model_batch *batch, int from, int to)
 {
+    int done = from;
     for (int i = from; i < to && i < from + AHEAD; i++)
         roce_observer_prefetch(model->obs, &batch->packet[i]);
     for (int i = from; i < to; i++) {
+        struct roce_verdict *verdict = &model->verdict[i % MODEL_BEHIND];
         if (i + AHEAD < to)
             roce_observer_prefetch(model->obs, &batch->packet[i + AHEAD]);
         (void)roce_observer_update(model->obs, &batch->frame[i], &batch->packet[i],
-                                   batch->checked ? &batch->icrc[i] : NULL, &model->verdict[i]);
+                                   batch->checked ? &batch->icrc[i] : NULL, verdict);
 #if defined(__GNUC__)
-        if (model->verdict[i].flow != ROCE_FLOW_NONE)
-            __builtin_prefetch(&model->track[model->verdict[i].flow], 1);
+        if (verdict->flow != ROCE_FLOW_NONE)
+            __builtin_prefetch(&model->track[verdict->flow], 1);
 #endif
+        if (i - done == MODEL_BEHIND - 1)
+            account(model, batch, done++);
     }
-    for (int i = from; i < to; i++) {
-        const struct roce_frame *frame = &batch->frame[i];
-        const struct roce_packet *pkt = &batch->packet[i];
-        const struct roce_verdict *verdict = &model->verdict[i];
-        const bool pause = pkt->kind == ROCE_KIND_PFC || pkt->kind == ROCE_KIND_PAUSE;
-        const bool icrc_bad =
-            batch->checked && roce_packet_is_roce(pkt) && batch->icrc[i].status == ROCE_ICRC_BAD;
-        model->count.frames++;
-        if (pause)
-            count_pauses(model, frame, pkt);
-        else if (verdict->flow != ROCE_FLOW_NONE)
-            count_frame(model, frame, pkt, icrc_bad, verdict);
-        if (pause || roce_packet_is_roce(pkt))
-            keep_frame(model, frame, pkt, icrc_bad, verdict);
-        if (model->filter != NULL)
-            match(model, frame, pkt, batch->checked ? &batch->icrc[i] : NULL, verdict);
-    }
+    while (done < to)
+        account(model, batch, done++);
 }
 
 void model_feed(struct model *model, const struct model_batch *batch, int from, int to)

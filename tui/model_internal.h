@@ -5,18 +5,24 @@
 
 #include "model.h"
 
-enum { MODEL_PAUSERS = 64 };
+enum { MODEL_PAUSERS = 64, MODEL_BEHIND = 4 };
 
-/* What the model keeps of each flow, by flow id: one cache line. [0] counts in the open interval,
- * [1] in the one before it. */
+/* What the model keeps of each flow, by flow id. What every frame touches is apart from the rest,
+ * so that two flows share a cache line. */
 struct track {
-    uint32_t epoch;   /* model.epoch when [0] was counted */
+    uint32_t epoch;   /* model.epoch when the following were counted */
+    uint32_t packets; /* in the interval |epoch| */
+    uint64_t bytes;
+    uint64_t newest; /* mark of the newest frame in the ring */
+    uint32_t cnps;
     uint32_t matched; /* model.generation of the filter when a frame passed */
-    uint64_t bytes[2];
-    uint32_t packets[2], cnps[2];
-    uint64_t newest;             /* mark of the newest frame in the ring */
-    uint64_t latency_count;      /* messages completed when |p50_ns| and |p99_ns| were computed */
-    uint32_t p50_us16, p99_us16; /* in 1/16 us, so that a line is enough */
+};
+
+struct track_rest {
+    uint64_t bytes; /* in the interval before |epoch| */
+    uint32_t packets, cnps;
+    uint64_t latency_count;      /* messages completed when the next two were computed */
+    uint32_t p50_us16, p99_us16; /* in 1/16 us */
 };
 
 /* A sender and priority whose pauses are followed for the list of events. */
@@ -32,6 +38,7 @@ struct model {
     struct roce_observer *obs;
     const struct roce_flow_table *flows;
     struct track *track; /* by flow id */
+    struct track_rest *rest;
     uint32_t capacity;
     uint32_t epoch; /* counts intervals */
     struct ring ring;
@@ -57,9 +64,9 @@ struct model {
     } drops[SNAP_DROPS_MAX];
     uint32_t n_drops; /* ever */
     const struct roce_filter *filter;
-    uint32_t generation; /* of the filter */
-    struct roce_verdict verdict[MODEL_BATCH];
-    uint64_t *pairs; /* hashes of host pairs, for one snapshot */
+    uint32_t generation;                       /* of the filter */
+    struct roce_verdict verdict[MODEL_BEHIND]; /* by place in the batch */
+    uint64_t *pairs;                           /* hashes of host pairs, for one snapshot */
 };
 
 /* model_sample adds what the pauses grew by since the newest look to the open counters. */

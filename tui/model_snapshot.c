@@ -138,12 +138,21 @@ static void set_counters(struct snap_row *row, const struct roce_flow_counters *
     row->op = operation(c->opcodes, row->service);
 }
 
-/* Which half of the track is about the newest complete interval; -1: neither. */
-static int complete_half(const struct model *model, const struct track *track)
+/* What a flow did in the newest complete interval. */
+struct counted {
+    uint64_t bytes;
+    uint32_t packets, cnps;
+};
+
+static struct counted counted(const struct model *model, uint32_t id)
 {
+    const struct track *track = &model->track[id];
+    const struct track_rest *rest = &model->rest[id];
     if (track->epoch == model->epoch)
-        return 1;
-    return track->epoch + 1 == model->epoch ? 0 : -1;
+        return (struct counted){rest->bytes, rest->packets, rest->cnps};
+    if (track->epoch + 1 == model->epoch)
+        return (struct counted){track->bytes, track->packets, track->cnps};
+    return (struct counted){0};
 }
 
 static void set_rates(const struct model *model, struct snap_row *row, double seconds)
@@ -165,24 +174,17 @@ static void set_rates(const struct model *model, struct snap_row *row, double se
         }
         return;
     }
-    const int half = complete_half(model, track);
-    row->active = half >= 0 && track->packets[half] > 0;
-    if (half >= 0) {
-        row->bps = 8 * (double)track->bytes[half] / seconds;
-        row->pps = track->packets[half] / seconds;
-        row->cnps_per_second = track->cnps[half] / seconds;
-    }
+    const struct counted own = counted(model, row->id);
+    row->active = own.packets > 0;
+    row->bps = 8 * (double)own.bytes / seconds;
+    row->pps = own.packets / seconds;
     /* CNPs for the sender of data travel in the opposite direction. */
-    if (from_peer) {
-        const struct track *peer = &model->track[row->peer];
-        const int peer_half = complete_half(model, peer);
-        row->cnps_per_second = peer_half >= 0 ? peer->cnps[peer_half] / seconds : 0;
-    }
+    row->cnps_per_second = (from_peer ? counted(model, row->peer).cnps : own.cnps) / seconds;
 }
 
 static void set_latency(struct model *model, struct snap_row *row, bool now)
 {
-    struct track *track = &model->track[row->id];
+    struct track_rest *track = &model->rest[row->id];
     struct roce_hist_summary sum;
     row->has_latency = row->messages > 0 && row->peer != ROCE_FLOW_NONE;
     if (!row->has_latency)

@@ -48,8 +48,7 @@ void ring_clear(struct ring *ring);
 
 /* ring_push appends |record|, whose data_len and linktype_code it sets, with the first bytes of
  * |frame|, and returns the record's mark (never 0). */
-uint64_t ring_push(struct ring *ring, const struct ring_record *record,
-                   const struct roce_frame *frame);
+uint64_t ring_push(struct ring *ring, struct ring_record *record, const struct roce_frame *frame);
 
 /* ring_get returns the record of |mark|, or NULL when it has been overwritten (or |mark| is 0). */
 const struct ring_record *ring_get(const struct ring *ring, uint64_t mark);
