@@ -1,8 +1,398 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* stub */
-#include "rocereplay/play.h"
+/* rocereplay play without --raw: recorded messages to a live peer, or to one in this process. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/msg.h"
+#include "common/signals.h"
+#include "rocereplay/play_replay.h"
+#include "rocereplay/sink.h"
+#include "rocereplay/tcp.h"
+#include "rocereplay/truth.h"
+
+enum { RECV_DEPTH = 512, QUIET_TURNS = 16, LINE_MAX_SHORT = 256 };
+
+/* What is replayed of a capture. */
+struct choice {
+    uint32_t *which;
+    uint32_t n, left_out;
+};
+
+/* One exchange knows one service: with a live peer, the one that most messages use. */
+static int choose(struct choice *choice, const struct messages *m, bool one_service, int *service)
+{
+    uint64_t by_service[ENG_XRC_TGT + 1] = {0};
+    choice->which = calloc(m->n + 1, sizeof(*choice->which));
+    if (choice->which == NULL) {
+        msg_print("out of memory");
+        return -1;
+    }
+    for (uint32_t i = 0; i < m->n; i++)
+        by_service[m->sender[i].service] += m->sender[i].n;
+    *service = ENG_RC;
+    for (int s = ENG_RC; s <= ENG_UD; s++)
+        if (by_service[s] > by_service[*service])
+            *service = s;
+    for (uint32_t i = 0; i < m->n; i++) {
+        const struct sender *s = &m->sender[i];
+        if (s->n == 0)
+            continue;
+        if (one_service && (int)s->service != *service)
+            choice->left_out++;
+        else
+            choice->which[choice->n++] = i;
+    }
+    if (choice->n != 0)
+        return 0;
+    msg_print("no message in it that could be sent again; rocestat says what the capture holds");
+    return -1;
+}
+
+/* The other end in this process: it receives and answers. */
+struct twin {
+    struct station *st;
+    struct lane *lanes;
+    uint32_t n;
+    struct sink sink;
+};
+
+static void twin_work(void *ctx, roce_tstamp now)
+{
+    struct twin *t = ctx;
+    (void)sink_step(&t->sink, now);
+}
+
+static int twin_open(struct twin *t, const struct replay *r)
+{
+    const struct sink_cfg sink = {.depth = RECV_DEPTH, .size = r->target_len};
+    *t = (struct twin){.st = r->st->twin, .n = r->n};
+    t->lanes = calloc(r->n, sizeof(*t->lanes));
+    if (t->lanes == NULL) {
+        msg_print("out of memory");
+        return -1;
+    }
+    if (station_queues(t->st, r->n + 1, r->n * RECV_DEPTH + 1) != 0)
+        return -1;
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct lane_cfg cfg = {
+            .service = r->part[i].sender->service,
+            .target_len = r->target_len,
+            .max_send = 1,
+            .max_recv = RECV_DEPTH,
+        };
+        if (lane_open(&t->lanes[i], t->st, &cfg) != 0)
+            return -1;
+    }
+    t->st->work = twin_work;
+    t->st->work_ctx = t;
+    return sink_open(&t->sink, t->st, t->lanes, r->n, &sink);
+}
+
+static void twin_close(struct twin *t)
+{
+    if (t->st == NULL)
+        return;
+    t->st->work = NULL;
+    for (uint32_t i = 0; t->lanes != NULL && i < t->n; i++)
+        lane_close(&t->lanes[i]);
+    sink_close(&t->sink);
+    free(t->lanes);
+    station_drop_queues(t->st);
+}
+
+static struct remote remote_of(const struct lane *lane, const struct station *st, uint32_t mtu)
+{
+    struct remote remote = {
+        .qpn = lane->qpn,
+        .psn = lane->psn,
+        .rkey = lane_rkey(lane),
+        .va = lane->target_va,
+        .len = lane->cfg.target_len,
+        .mtu = (uint16_t)mtu,
+    };
+    memcpy(remote.ip, st->ip, 16);
+    return remote;
+}
+
+/* In memory each QP may have the path MTU that it was recorded with. */
+static int join(struct replay *r, struct twin *t)
+{
+    for (uint32_t i = 0; i < r->n; i++) {
+        const uint32_t mtu = r->opts->has_mtu ? 0 : r->part[i].sender->mtu;
+        const struct remote there = remote_of(&t->lanes[i], t->st, mtu);
+        const struct remote here = remote_of(&r->lanes[i], r->st, mtu);
+        if (lane_connect(&r->lanes[i], &there) != 0 || lane_connect(&t->lanes[i], &here) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Lets the last answers arrive. */
+static int settle(struct station *st)
+{
+    for (int quiet = 0; quiet < QUIET_TURNS; quiet++) {
+        const int n = station_turn(st);
+        if (n < 0)
+            return -1;
+        if (n > 0)
+            quiet = -1;
+        (void)station_idle(st, station_now(st) + 1000, -1, 0);
+    }
+    return 0;
+}
+
+static int run_pair(struct replay *r, struct native_report *received)
+{
+    struct twin twin = {0};
+    int rc = twin_open(&twin, r);
+    if (rc == 0)
+        rc = join(r, &twin);
+    if (rc == 0)
+        rc = replay_run(r);
+    if (rc == 0)
+        rc = settle(r->st);
+    *received = (struct native_report){.messages = twin.sink.messages, .bytes = twin.sink.bytes};
+    twin_close(&twin);
+    return rc == 0 ? 1 : -1;
+}
+
+static int run_by_hand(struct replay *r)
+{
+    const struct replay_opts *base = &r->opts->base;
+    struct remote remote = {
+        .qpn = base->peer_qpn,
+        .psn = base->peer_psn,
+        .rkey = base->peer_rkey,
+        .va = base->peer_va,
+        .len = r->opts->memory,
+    };
+    char ip[NETIF_IP_TEXT];
+    memcpy(remote.ip, base->peer_addr, 16);
+    if (r->n != 1) {
+        msg_print("a peer by hand has one QP, the capture %u that send; give --host", r->n);
+        return -1;
+    }
+    netif_ip_text(r->st->ip, ip);
+    msg_print("own numbers: --peer-ip %s --qpn 0x%x --psn 0x%x", ip, (unsigned)r->lanes[0].qpn,
+              (unsigned)r->lanes[0].psn);
+    if (lane_connect(&r->lanes[0], &remote) != 0)
+        return -1;
+    return replay_run(r);
+}
+
+static int send_offer(const struct replay *r, int fd)
+{
+    struct native_offer offer = {
+        .service = r->part[0].sender->service,
+        .op = ENG_WR_SEND, /* the peer posts receives, and its memory is open in any case */
+        .mtu = (uint16_t)r->opts->base.mtu,
+        .size = r->part[0].sender->service == ENG_UD ? r->max_len : r->target_len,
+        .depth = (uint32_t)r->opts->depth,
+        .places = 1,
+        .iters = r->total,
+        .rd_atomic = (uint8_t)r->opts->base.rd_atomic,
+        .n = r->n,
+    };
+    memcpy(offer.ip, r->st->ip, 16);
+    offer.qp = calloc(r->n, sizeof(*offer.qp));
+    for (uint32_t i = 0; offer.qp != NULL && i < r->n; i++)
+        offer.qp[i] = (struct remote){.qpn = r->lanes[i].qpn,
+                                      .psn = r->lanes[i].psn,
+                                      .rkey = lane_rkey(&r->lanes[i]),
+                                      .va = r->lanes[i].target_va,
+                                      .len = r->lanes[i].cfg.target_len};
+    char *line = offer.qp != NULL ? native_encode(&offer) : NULL;
+    native_free(&offer);
+    if (line == NULL) {
+        msg_print("out of memory");
+        return -1;
+    }
+    const int rc = tcp_write(r->st, fd, line, strlen(line), "our offer");
+    free(line);
+    return rc;
+}
+
+static int take_offer(struct replay *r, int fd)
+{
+    struct native_offer offer;
+    char *line = malloc(NATIVE_LINE_MAX);
+    if (line == NULL) {
+        msg_print("out of memory");
+        return -1;
+    }
+    int rc = tcp_line(r->st, fd, line, NATIVE_LINE_MAX, "an offer");
+    if (rc == 0 && native_decode(line, &offer) != 0) {
+        msg_print("the peer's offer is not rocereplay's; is it another program or version?");
+        rc = -1;
+    }
+    free(line);
+    if (rc != 0)
+        return -1;
+    if (offer.n != r->n) {
+        msg_print("the peer has %u QPs, not %u", (unsigned)offer.n, (unsigned)r->n);
+        rc = -1;
+    }
+    for (uint32_t i = 0; rc == 0 && i < r->n; i++)
+        rc = lane_connect(&r->lanes[i], &offer.qp[i]);
+    native_free(&offer);
+    return rc;
+}
+
+static int exchange_start(struct replay *r, int fd)
+{
+    static const char start[] = "{\"start\":true}\n";
+    char line[LINE_MAX_SHORT];
+    return tcp_write(r->st, fd, start, sizeof(start) - 1, "our start") == 0 &&
+                   tcp_line(r->st, fd, line, sizeof(line), "the start") == 0
+               ? 0
+               : -1;
+}
+
+static int run_native(struct replay *r, const uint8_t ip[16], struct native_report *received)
+{
+    const struct native_report none = {0};
+    char line[LINE_MAX_SHORT];
+    const int fd = tcp_connect(r->st, ip, r->opts->base.port);
+    if (fd < 0)
+        return -1;
+    int rc =
+        send_offer(r, fd) == 0 && take_offer(r, fd) == 0 && exchange_start(r, fd) == 0 ? 0 : -1;
+    if (rc == 0)
+        rc = replay_run(r);
+    if (rc == 0 && r->result.failed == 0) {
+        const int n = native_report_encode(&none, line, sizeof(line));
+        if (tcp_write(r->st, fd, line, (size_t)n, "the end") == 0 &&
+            tcp_line(r->st, fd, line, sizeof(line), "the peer's report") == 0 &&
+            native_report_decode(line, received) == 0)
+            rc = 1;
+    }
+    (void)close(fd);
+    return rc;
+}
+
+static int status_of(const struct replay *r, const struct messages *m)
+{
+    const struct replay_result *result = &r->result;
+    if (result->failed != 0)
+        msg_print("%llu messages failed; QP 0x%x: %s", (unsigned long long)result->failed,
+                  (unsigned)result->failed_qpn,
+                  eng_wc_status_text((enum eng_wc_status)result->status));
+    return result->failed == 0 && m->status == 0 ? EXIT_DONE : EXIT_IO;
+}
+
+static int run(const struct play_opts *opts, struct station *st, const struct messages *m,
+               const struct choice *choice, const uint8_t ip[16])
+{
+    struct replay r;
+    struct native_report received = {0};
+    char peer[320];
+    int status = EXIT_IO;
+    int rc = replay_open(&r, opts, st, m, choice->which, choice->n);
+    if (rc == 0 && opts->base.interface == NULL) {
+        (void)snprintf(peer, sizeof(peer), "both ends in this process");
+        rc = run_pair(&r, &received);
+    } else if (rc == 0 && opts->base.by_hand) {
+        (void)snprintf(peer, sizeof(peer), "%s", opts->base.peer_ip);
+        rc = run_by_hand(&r);
+    } else if (rc == 0) {
+        (void)snprintf(peer, sizeof(peer), "rocereplay at %s", opts->base.host);
+        rc = run_native(&r, ip, &received);
+    }
+    if (rc >= 0) {
+        struct truth here = {0};
+        for (uint32_t i = 0; i < r.n; i++)
+            truth_add(&here, &r.lanes[i]);
+        const struct eng_qp_stats stats = truth_sum(&here);
+        const struct replay_report report = {
+            .peer = peer, .received = rc > 0 ? &received : NULL, .left_out = choice->left_out};
+        status = status_of(&r, m);
+        if (replay_report(&r, &report, &stats) != 0)
+            status = EXIT_IO;
+        truth_free(&here);
+    }
+    replay_close(&r);
+    return status;
+}
+
+/* The path MTU of all QPs with a live peer: the largest recorded one, unless told otherwise. */
+static void settle_mtu(struct play_opts *opts, const struct messages *m,
+                       const struct choice *choice)
+{
+    uint32_t mtu = 0;
+    if (opts->has_mtu)
+        return;
+    for (uint32_t i = 0; i < choice->n; i++) {
+        const struct sender *s = &m->sender[choice->which[i]];
+        mtu = s->mtu > mtu ? s->mtu : mtu;
+        for (uint64_t k = 0; s->service == ENG_UD && k < s->n; k++)
+            while (mtu < s->msg[k].len && mtu < 4096)
+                mtu = mtu != 0 ? 2 * mtu : 256;
+    }
+    if (mtu != 0)
+        opts->base.mtu = mtu;
+}
+
+static int open_stations(const struct play_opts *opts, struct station *st, struct station *twin,
+                         const uint8_t ip[16])
+{
+    if (opts->base.interface == NULL)
+        return station_open_pair(st, twin, &opts->base);
+    return station_open(st, &opts->base, ip);
+}
+
+static int resolve(const struct replay_opts *base, uint8_t ip[16])
+{
+    int family = AF_UNSPEC;
+    if (base->by_hand)
+        memcpy(ip, base->peer_addr, 16);
+    if (base->how == CONNECT_NONE)
+        return 0;
+    if (base->address != NULL)
+        family = netif_is_ipv4(base->own_addr) ? AF_INET : AF_INET6;
+    return tcp_resolve(base->host, family, ip);
+}
+
+static int play(struct play_opts *opts, const struct messages *m)
+{
+    struct station st = {0}, twin = {0};
+    struct truth truth = {0};
+    struct choice choice = {0};
+    uint8_t ip[16] = {0};
+    int status = EXIT_IO, service;
+    const bool live = opts->base.interface != NULL;
+    if (choose(&choice, m, live, &service) == 0 && resolve(&opts->base, ip) == 0) {
+        settle_mtu(opts, m, &choice);
+        opts->base.service = service;
+        opts->base.qps = choice.n;
+        if (open_stations(opts, &st, &twin, ip) == 0) {
+            st.truth = &truth;
+            status = run(opts, &st, m, &choice, ip);
+            if (opts->base.truth != NULL && truth_write(&truth, &st, "play", opts->base.truth) != 0)
+                status = EXIT_IO;
+        }
+        if (station_close(&st) != 0)
+            status = EXIT_IO;
+        (void)station_close(&twin);
+    }
+    truth_free(&truth);
+    free(choice.which);
+    return status;
+}
+
 int stateful_play(const struct play_opts *opts)
 {
-    (void)opts;
-    return 1;
+    struct play_opts own = *opts;
+    struct messages m;
+    const struct messages_cfg cfg = {
+        .file = opts->file,
+        .decode = opts->rules.decode,
+        .host = opts->has_host ? opts->host_addr : NULL,
+    };
+    int status = EXIT_IO;
+    if (messages_read(&m, &cfg) == 0)
+        status = play(&own, &m);
+    messages_free(&m);
+    return status;
 }
