@@ -32,7 +32,8 @@ static int begin(struct station *st, struct end *end, bool first)
         .va = opts->peer_va,
     };
     memcpy(remote.ip, opts->peer_addr, 16);
-    if (end_open(end, st, &plan, first) != 0)
+    *end = (struct end){0};
+    if (plan_single(&plan) != 0 || end_open(end, st, &plan, first) != 0)
         return -1;
     tell(st, &end->lanes[0]);
     if (lane_connect(&end->lanes[0], &remote) != 0)

@@ -164,6 +164,7 @@ static void disconnect(struct end *end, struct eng_cm_conn **conn)
         if (moved == 0)
             (void)station_idle(st, give_up, -1, 0);
     }
+    (void)station_settle(st);
     for (uint32_t i = 0; i < end->plan.n; i++)
         if (conn[i] != NULL)
             eng_cm_release(conn[i], station_now(st));

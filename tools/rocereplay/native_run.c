@@ -195,7 +195,7 @@ static int run_server(struct station *st, int fd, struct end *end, const struct 
     if (end->sends && runner_run(&end->runner, NULL) != 0)
         return -1;
     /* Of what nobody acknowledges some may still be on its way. */
-    if (offer->service != ENG_RC && runner_settle(&end->runner) != 0)
+    if (offer->service != ENG_RC && station_settle(st) != 0)
         return -1;
     report = (struct native_report){
         .messages = end->sink.messages,

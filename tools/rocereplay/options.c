@@ -250,6 +250,15 @@ static int parse_shared(struct replay_opts *opts)
     return parse_by_hand(opts);
 }
 
+/* The datagram programs of rdma_cm (udaddy) are another game. */
+static int check_cm(const struct replay_opts *opts, bool cm)
+{
+    if (!cm || opts->service != ENG_UD)
+        return 0;
+    msg_print("--service: over cm it is rc or uc");
+    return OPT_EXIT_USAGE;
+}
+
 static int no_words(const char *program, char **argv, int words)
 {
     if (words <= 0)
@@ -346,6 +355,8 @@ static int settle_gen(struct replay_opts *opts)
     }
     if (opts->duration != NULL && units_parse_duration(opts->duration, &opts->duration_ns) != 0)
         return bad("duration", opts->duration, "a time; give a number with its unit, as 10s");
+    if (check_cm(opts, opts->how == CONNECT_CM) != 0)
+        return OPT_EXIT_USAGE;
     if (opts->latency)
         opts->tx_depth = 1;
     if (opts->how == CONNECT_PINGPONG || (opts->how == CONNECT_CM && opts->app != APP_LOAD))
@@ -384,6 +395,8 @@ int serve_opts_parse(struct replay_opts *opts, int argc, char **argv)
         msg_print("no interface; give -i IFACE");
         return OPT_EXIT_USAGE;
     }
+    if (check_cm(opts, opts->accept == ACCEPT_CM) != 0)
+        return OPT_EXIT_USAGE;
     settle_defaults(opts, opts->accept == ACCEPT_PINGPONG, opts->accept == ACCEPT_PERFTEST,
                     opts->tool == TOOL_WRITE);
     opts->port = (uint16_t)opts->listen_port;

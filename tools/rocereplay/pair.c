@@ -36,7 +36,7 @@ static int run(struct end *a, struct end *b)
 {
     if (join(a, b) != 0 || runner_run(&a->runner, &b->runner) != 0)
         return -1;
-    return a->load.failed || b->load.failed ? 0 : runner_settle(&a->runner);
+    return a->load.failed || b->load.failed ? 0 : station_settle(a->st);
 }
 
 int pair_run(struct station *st)

@@ -220,5 +220,6 @@ int party_run(struct station *st, struct party *parties, uint32_t n, const struc
         if (moved == 0)
             (void)station_idle(st, give_up, -1, 0);
     }
-    return set.failed ? -1 : 0;
+    /* The last answer of the connection manager has to leave. */
+    return station_settle(st) != 0 || set.failed ? -1 : 0;
 }

@@ -15,13 +15,22 @@ static void word(uint64_t number, uint64_t i, uint8_t out[8])
         out[k] = (uint8_t)(z >> 8 * k);
 }
 
+/* Bytes of a word from |off| on that |len| bytes reach into. */
+static size_t part(size_t len, uint64_t off)
+{
+    const size_t rest = 8 - (size_t)(off % 8);
+    return len < rest ? len : rest;
+}
+
 void pattern_fill(uint8_t *buf, size_t len, uint64_t number, uint64_t off)
 {
     uint8_t w[8];
+    for (; len >= 8 && off % 8 == 0; buf += 8, len -= 8, off += 8)
+        word(number, off / 8, buf);
     while (len > 0) {
-        const size_t skip = off % 8, n = len < 8 - skip ? len : 8 - skip;
+        const size_t n = part(len, off);
         word(number, off / 8, w);
-        memcpy(buf, w + skip, n);
+        memcpy(buf, w + off % 8, n);
         buf += n;
         len -= n;
         off += n;
@@ -31,10 +40,15 @@ void pattern_fill(uint8_t *buf, size_t len, uint64_t number, uint64_t off)
 bool pattern_matches(const uint8_t *buf, size_t len, uint64_t number, uint64_t off)
 {
     uint8_t w[8];
-    while (len > 0) {
-        const size_t skip = off % 8, n = len < 8 - skip ? len : 8 - skip;
+    for (; len >= 8 && off % 8 == 0; buf += 8, len -= 8, off += 8) {
         word(number, off / 8, w);
-        if (memcmp(buf, w + skip, n) != 0)
+        if (memcmp(buf, w, 8) != 0)
+            return false;
+    }
+    while (len > 0) {
+        const size_t n = part(len, off);
+        word(number, off / 8, w);
+        if (memcmp(buf, w + off % 8, n) != 0)
             return false;
         buf += n;
         len -= n;

@@ -227,7 +227,7 @@ static int prepare(struct run *r, struct station *st, int fd, bool client, enum 
         msg_print("out of memory");
         return -1;
     }
-    if (end_open(&r->end, st, &r->plan, client) != 0)
+    if (plan_single(&r->plan) != 0 || end_open(&r->end, st, &r->plan, client) != 0)
         return -1;
     r->end.runner.st = st; /* the sink works from now on, the load from the run on */
     runner_attach(&r->end.runner);

@@ -34,6 +34,21 @@ struct plan plan_of(const struct replay_opts *opts)
     return plan;
 }
 
+int plan_single(struct plan *plan)
+{
+    uint64_t local, target;
+    if (!plan->load.verify)
+        return 0;
+    if (plan->load.op == ENG_WR_READ) {
+        msg_print("--verify: nobody knows what this peer's memory holds; leave it out with read");
+        return -1;
+    }
+    if (plan->load.op == ENG_WR_WRITE || plan->load.op == ENG_WR_WRITE_IMM)
+        plan->load.depth = 1;
+    load_memory(&plan->load, &local, &target);
+    return 0;
+}
+
 bool plan_takes_receives(enum eng_wr_op op)
 {
     return op == ENG_WR_SEND || op == ENG_WR_SEND_IMM || op == ENG_WR_SEND_INV ||

@@ -16,6 +16,10 @@ struct plan {
 /* plan_of makes the plan that the options ask for. */
 struct plan plan_of(const struct replay_opts *opts);
 
+/* plan_single makes do with a peer that has one place only: what is checked goes one by one.
+ * Returns 0, or -1 with a message printed: it cannot be checked. */
+int plan_single(struct plan *plan);
+
 /* One end of it. */
 struct end {
     struct station *st;

@@ -55,6 +55,14 @@ static void print_direction(const struct result *r, const struct load_result *lo
                  f.peak_bps / 1e9, f.bps / 1e9, f.rate / 1e6);
 }
 
+static void print_latency(const struct figures *f)
+{
+    (void)printf(" t_min[usec] t_max[usec] t_typical[usec] t_avg[usec] t_stdev[usec]"
+                 " 99%%[usec] 99.9%%[usec]\n");
+    (void)printf(" %-11.2f %-11.2f %-15.2f %-11.2f %-13.2f %-9.2f %-.2f\n", f->min, f->max,
+                 f->typical, f->avg, f->stdev, f->p99, f->p99_9);
+}
+
 static void print_text(const struct station *st, const struct result *r)
 {
     const struct figures f = figures_of(r->load);
@@ -64,10 +72,8 @@ static void print_text(const struct station *st, const struct result *r)
     print_direction(r, r->load);
     if (r->back != NULL)
         print_direction(r, r->back);
-    (void)printf(" t_min[usec] t_max[usec] t_typical[usec] t_avg[usec] t_stdev[usec]"
-                 " 99%%[usec] 99.9%%[usec]\n");
-    (void)printf(" %-11.2f %-11.2f %-15.2f %-11.2f %-13.2f %-9.2f %-.2f\n", f.min, f.max, f.typical,
-                 f.avg, f.stdev, f.p99, f.p99_9);
+    if (r->load->latency.count != 0)
+        print_latency(&f);
     if (st->opts->quiet)
         return;
     const struct eng_qp_stats s = truth_sum(st->truth);

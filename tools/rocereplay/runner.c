@@ -5,7 +5,6 @@
 #include "common/msg.h"
 #include "common/signals.h"
 
-enum { QUIET_TURNS = 5, QUIET_NS = 1000000 };
 #define STOP_NS UINT64_C(2000000000) /* for what is under way when a signal stops the run */
 
 static void work(void *ctx, roce_tstamp now)
@@ -68,19 +67,6 @@ int runner_run(struct runner *r, struct runner *twin)
         roce_tstamp until = next_of(r), other = next_of(twin);
         until = other < until ? other : until;
         (void)station_idle(r->st, give_up < until ? give_up : until, -1, 0);
-    }
-    return 0;
-}
-
-int runner_settle(struct runner *r)
-{
-    for (int quiet = 0; quiet < QUIET_TURNS; quiet++) {
-        const int n = station_turn(r->st);
-        if (n < 0)
-            return -1;
-        if (n > 0)
-            quiet = -1;
-        (void)station_idle(r->st, station_now(r->st) + QUIET_NS, -1, 0);
     }
     return 0;
 }

@@ -18,7 +18,5 @@ void runner_detach(struct runner *r);
 /* runner_run turns the stations until the loads of |r| and of |twin| (NULL: none) are over; a
  * signal stops them. 0, or -1 with a message printed. */
 int runner_run(struct runner *r, struct runner *twin);
-/* runner_settle turns them until no frame is under way and nothing is due at once. */
-int runner_settle(struct runner *r);
 
 #endif

@@ -19,6 +19,8 @@
 
 enum {
     LINK_DELAY_NS = 1000, /* of the computed link */
+    QUIET_TURNS = 5,
+    QUIET_NS = 1000000,
     CNP_GAP_NS = 4000,
     CNP_DSCP = 48,
     CNP_PCP = 6,
@@ -265,4 +267,17 @@ bool station_idle(struct station *st, roce_tstamp until, int fd, short events)
     if (until != ENG_NEVER)
         st->virtual_now = until > now ? until : now + 1;
     return false;
+}
+
+int station_settle(struct station *st)
+{
+    for (int quiet = 0; quiet < QUIET_TURNS; quiet++) {
+        const int n = station_turn(st);
+        if (n < 0)
+            return -1;
+        if (n > 0)
+            quiet = -1;
+        (void)station_idle(st, station_now(st) + QUIET_NS, -1, 0);
+    }
+    return 0;
 }

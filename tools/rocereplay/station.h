@@ -52,5 +52,7 @@ int station_turn(struct station *st);
 /* station_idle sleeps (or moves the computed time on) until something is due, |until|, or |fd| is
  * ready for |events|; returns whether |fd| is ready. */
 bool station_idle(struct station *st, roce_tstamp until, int fd, short events);
+/* station_settle turns until for some ms no frame has moved. 0, or -1 with a message printed. */
+int station_settle(struct station *st);
 
 #endif
