@@ -111,14 +111,13 @@ void live_watch(const struct roce_reader *reader, uint32_t *said)
         live_watch_one(roce_reader_iface(reader, i), i, said);
 }
 
-void live_counts(const struct roce_reader *reader, uint64_t captured, uint64_t done,
+void live_counts(const struct roce_iface *ifaces, uint32_t n, uint64_t captured, uint64_t done,
                  const char *verb)
 {
     uint64_t kernel = 0, interface = 0;
-    const uint32_t n = roce_reader_iface_count(reader);
     for (uint32_t i = 0; i < n; i++) {
-        kernel += roce_reader_iface(reader, i)->dropped;
-        interface += roce_reader_iface(reader, i)->if_dropped;
+        kernel += ifaces[i].dropped;
+        interface += ifaces[i].if_dropped;
     }
     msg_print("%" PRIu64 " packets captured, %" PRIu64 " %s, %" PRIu64
               " dropped by the kernel, %" PRIu64 " by the interface%s",

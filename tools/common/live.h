@@ -44,9 +44,9 @@ const char *live_name(const struct live_opts *opts, char *text, size_t size);
 void live_watch(const struct roce_reader *reader, uint32_t *said);
 void live_watch_one(const struct roce_iface *iface, uint32_t index, uint32_t *said);
 
-/* live_counts says on standard error what the interfaces gave: |captured| frames were handed out,
+/* live_counts says on standard error what |n| interfaces gave: |captured| frames were handed out,
  * of which |done| were |verb| ("printed"). */
-void live_counts(const struct roce_reader *reader, uint64_t captured, uint64_t done,
+void live_counts(const struct roce_iface *ifaces, uint32_t n, uint64_t captured, uint64_t done,
                  const char *verb);
 
 #endif

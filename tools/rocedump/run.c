@@ -407,8 +407,8 @@ static void report_summary(struct run *run)
     if (run->live && run->started && !run->opts->common.quiet) {
         out_flush(&run->out);
         live_watch(run->reader, &run->said);
-        live_counts(run->reader, run->read, run->shown,
-                    run->writer != NULL ? "written" : "printed");
+        live_counts(roce_reader_iface(run->reader, 0), roce_reader_iface_count(run->reader),
+                    run->read, run->shown, run->writer != NULL ? "written" : "printed");
     }
     if (run->opts->common.verbose == 0)
         return;

@@ -24,7 +24,6 @@ struct headless {
     const struct stat_opts *opts;
     struct metrics metrics;
     struct roce_flow_ops inner;
-    const struct roce_reader *reader;
     struct http *http;
     uint64_t due_ns;
     bool looking; /* a round over the flows is under way */
@@ -228,13 +227,6 @@ int headless_new(const struct stat_opts *opts, struct headless **headless)
     return status;
 }
 
-/* While no other thread reads. */
-static void take_ifaces(struct headless *h)
-{
-    for (uint32_t i = 0; i < h->metrics.ifaces; i++)
-        h->metrics.iface[i] = *roce_reader_iface(h->reader, i);
-}
-
 /* The first values are there before anybody can ask; that the file can be written is known then.
  */
 static int publish_first(struct headless *h)
@@ -274,13 +266,14 @@ static int start_threads(struct headless *h)
     return status;
 }
 
-int headless_start(struct headless *h, const struct roce_observer *obs,
-                   const struct roce_reader *reader)
+int headless_start(struct headless *h, const struct roce_observer *obs)
 {
     h->metrics.obs = obs;
-    h->reader = reader;
-    h->metrics.ifaces = roce_reader_iface_count(reader);
-    take_ifaces(h);
+    const struct opt_names *names = &h->opts->live.interfaces;
+    h->metrics.ifaces = names->n;
+    for (uint32_t i = 0; i < names->n; i++)
+        (void)snprintf(h->metrics.iface[i].name, sizeof(h->metrics.iface[i].name), "%s",
+                       names->name[i]);
     h->due_ns = clock_monotonic_ns() + PERIOD_NS;
     int status = publish_first(h);
     if (status == EXIT_DONE)
@@ -290,12 +283,12 @@ int headless_start(struct headless *h, const struct roce_observer *obs,
     return status;
 }
 
-void headless_end(struct headless *h)
+void headless_end(struct headless *h, const struct roce_iface *ifaces)
 {
     worst_begin(&h->metrics.worst, h->metrics.obs);
     (void)worst_step(&h->metrics.worst, h->metrics.obs, UINT32_MAX);
     h->looking = false;
-    take_ifaces(h);
+    metrics_ifaces(&h->metrics, ifaces);
     render(h);
     (void)pthread_mutex_lock(&h->lock);
     put_down(h);

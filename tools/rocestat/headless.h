@@ -21,8 +21,7 @@ int headless_new(const struct stat_opts *opts, struct headless **headless);
 struct roce_flow_ops headless_ops(struct headless *headless, struct roce_flow_ops ops);
 
 /* headless_start begins to serve. Returns an exit status. */
-int headless_start(struct headless *headless, const struct roce_observer *obs,
-                   const struct roce_reader *reader);
+int headless_start(struct headless *headless, const struct roce_observer *obs);
 
 void headless_count(struct headless *headless, const struct roce_frame *frame,
                     const struct roce_packet *pkt, const struct roce_icrc *icrc,
@@ -33,7 +32,7 @@ void headless_count(struct headless *headless, const struct roce_frame *frame,
 void headless_tick(struct headless *headless, const struct roce_iface *ifaces, bool idle);
 
 /* headless_end puts the final values down, also in the file. */
-void headless_end(struct headless *headless);
+void headless_end(struct headless *headless, const struct roce_iface *ifaces);
 
 void headless_del(struct headless *headless); /* NULL is accepted */
 

@@ -33,6 +33,7 @@ struct run {
     struct headless *headless; /* NULL: nobody watches from outside */
     uint32_t said;             /* live_watch */
     bool live;                 /* from interfaces */
+    const struct feed_batch *last;
     struct report report;
     struct out out, series;
     FILE *series_file;
@@ -201,6 +202,9 @@ static void read_all(struct run *run)
         batch = feed_next(run->feed);
     }
     progress_end(&run->progress);
+    run->last = batch;
+    if (run->headless != NULL)
+        headless_end(run->headless, batch->iface);
     if (signals_asked())
         answer_ask(run);
     if (batch->read <= 0 && batch->has_dropped)
@@ -283,9 +287,8 @@ static void report_summary(const struct run *run)
 static void report_end(struct run *run)
 {
     if (run->live) {
-        live_watch(feed_reader(run->feed), &run->said);
         if (!run->opts->common.quiet)
-            live_counts(feed_reader(run->feed), run->read, run->counted, "counted");
+            live_counts(run->last->iface, run->last->ifaces, run->read, run->counted, "counted");
         if (run->report.capture.cut_short)
             msg_print("%s", feed_text(run->feed));
     } else if (run->report.capture.cut_short) {
@@ -312,12 +315,10 @@ static void go(struct run *run)
     if (run->status == EXIT_DONE)
         run->status = open_series(run);
     if (run->status == EXIT_DONE && run->headless != NULL)
-        run->status = headless_start(run->headless, run->obs, feed_reader(run->feed));
+        run->status = headless_start(run->headless, run->obs);
     if (run->status != EXIT_DONE)
         return;
     read_all(run);
-    if (run->headless != NULL)
-        headless_end(run->headless);
     if (run->status == EXIT_USAGE)
         return;
     print_report(run);

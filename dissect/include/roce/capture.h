@@ -66,8 +66,8 @@ void roce_reader_release(struct roce_reader *reader, uint64_t number);
  * by the reader. */
 const char *roce_reader_text(const struct roce_reader *reader);
 
-/* roce_reader_iface returns interface |index| as known so far, or NULL; it may move at the next
- * roce_reader_next. */
+/* roce_reader_iface returns interface |index| as known so far, or NULL; those behind it follow as
+ * in an array, which may move at the next roce_reader_next. */
 const struct roce_iface *roce_reader_iface(const struct roce_reader *reader, uint32_t index);
 uint32_t roce_reader_iface_count(const struct roce_reader *reader);
 
