@@ -248,6 +248,36 @@ static void test_long_messages_do_not_time_out(void **state)
     rig_del(r);
 }
 
+/* Repeating at a low rate takes longer than T: the timer waits for what asks for an answer. */
+static void test_slow_repetition_does_not_time_out(void **state)
+{
+    (void)state;
+    struct rig *r = rig_new(&(struct rig_opts){.mtu = 256, .timeout = 8, .retry_cnt = 1});
+    const struct eng_send_wr wr = rig_wr(r, 0, ENG_WR_WRITE, 0, 20 * 256, 0);
+    rig_post(r, 0, &wr);
+    struct seen s;
+    for (int i = 0; i < 20; i++)
+        assert_true(craft_next(r, 0, &s));
+    const struct eng_qp_attr slow = {.rate_bps = 10000000}; /* 275 us a packet */
+    assert_int_equal(eng_qp_modify(r->side[0].qp, r->loop.now, &slow, ENG_ATTR_RATE), 0);
+    craft_send(r, 0,
+               &(struct craft){
+                   .opcode = ROCE_OPCODE_RC_ACKNOWLEDGE, .psn = 3, .aeth = {.syndrome = 0x60}});
+    craft_send(r, 0,
+               &(struct craft){
+                   .opcode = ROCE_OPCODE_RC_ACKNOWLEDGE, .psn = 4, .aeth = {.syndrome = 0x1F}});
+    for (uint32_t psn = 5; psn < 20;) {
+        eng_dev_expire(r->side[0].dev, r->loop.now);
+        if (craft_next(r, 0, &s))
+            assert_int_equal(s.pkt.bth.psn, psn++);
+        else
+            r->loop.now = eng_dev_next(r->side[0].dev, r->loop.now);
+    }
+    assert_int_equal(rig_stats(r, 0).timeouts, 0);
+    assert_int_equal(eng_dev_next(r->side[0].dev, r->loop.now), r->loop.now + 1048576);
+    rig_del(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_nak_behind_rnr_does_not_shorten_the_wait),
         cmocka_unit_test(test_progress_starts_the_timer_afresh),
         cmocka_unit_test(test_long_messages_do_not_time_out),
+        cmocka_unit_test(test_slow_repetition_does_not_time_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -488,6 +488,25 @@ static void test_source_port(void **state)
     eng_dev_del(dev);
 }
 
+/* Each datagram goes where its own handle says, though places of the queue are used again. */
+static void test_ud_destinations(void **state)
+{
+    (void)state;
+    struct rig *r = rig_new(&(struct rig_opts){.service = ENG_UD, .depth = 1});
+    for (uint8_t i = 0; i < 6; i++) {
+        struct eng_send_wr wr = rig_wr(r, 0, ENG_WR_SEND, 0, 4, 0);
+        wr.ah = rig_ah(r, 0);
+        wr.ah.dst_ip[15] = (uint8_t)(7 + i / 2);
+        wr.dest_qpn = 9 + i % 2;
+        assert_int_equal(rig_post(r, 0, &wr), 0);
+        struct seen s;
+        assert_true(craft_next(r, 0, &s));
+        assert_int_equal(s.pkt.ip.dst[15], 7 + i / 2);
+        assert_int_equal(s.pkt.bth.dqpn, 9 + i % 2);
+    }
+    rig_del(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -497,6 +516,7 @@ int main(void)
         cmocka_unit_test(test_send_with_invalidate),
         cmocka_unit_test(test_ud_receives_its_header),
         cmocka_unit_test(test_ud_drops),
+        cmocka_unit_test(test_ud_destinations),
         cmocka_unit_test(test_gsi_qp),
         cmocka_unit_test(test_uc_skips_to_the_next_message),
         cmocka_unit_test(test_uc_completes_what_it_sent),

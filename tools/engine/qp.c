@@ -39,7 +39,7 @@ static struct layout layout_of(const struct eng_qp_cfg *cfg, const struct eng_qp
     l.rq = l.sq + n * sizeof(struct send_wqe);
     l.answers = l.rq + ((size_t)qp->rq_mask + 1) * sizeof(struct recv_wqe);
     l.ahs = l.answers + ((size_t)qp->answer_mask + 1) * sizeof(struct answer);
-    l.inlines = l.ahs + (cfg->service == ENG_UD ? n * sizeof(struct eng_ah) : 0);
+    l.inlines = l.ahs + (cfg->service == ENG_UD ? (n + 1) * sizeof(struct eng_ah) : 0);
     l.total = l.inlines + n * qp->max_inline;
     return l;
 }
@@ -133,6 +133,7 @@ void qp_reset(struct eng_qp *qp)
     qp->ack_every = 0;
     qp->rate_bps = 0;
     qp->credits = qp->go_back_0 = false;
+    qp->head.len = 0;
     cc_none_init(&qp->cc);
 }
 

@@ -102,7 +102,7 @@ struct eng_qp {
     struct eng_srq *srq;
     struct send_wqe *sq;
     uint8_t *inline_data; /* |max_inline| bytes a WQE */
-    struct eng_ah *ahs;   /* UD: of each WQE */
+    struct eng_ah *ahs;   /* UD: of each WQE, and the one that |head| was made from */
     struct recv_wqe *rq;
     struct answer *answers;
     uint32_t sq_mask, max_send_wr; /* rings have a power of two of elements */
@@ -125,8 +125,7 @@ struct eng_qp {
     bool responses_first; /* whose turn it is among READ responses and requests */
     uint8_t opcode_base;  /* 0x00, 0x20, 0x60, 0xA0 */
 
-    struct header head; /* UD: of the newest destination, */
-    uint32_t ah_index;  /* which stands here in |ahs| */
+    struct header head; /* UD: of the newest destination */
     struct requester s;
     struct responder r;
     struct qp_timers timer;

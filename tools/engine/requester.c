@@ -227,6 +227,13 @@ void requester_arm(struct eng_qp *qp, roce_tstamp now)
     timer_update(qp);
 }
 
+void requester_guard(struct eng_qp *qp, roce_tstamp now)
+{
+    if (qp->service == ENG_RC && qp->s.una != qp->s.next && qp->timer.ack == ENG_NEVER &&
+        qp->timer.rnr == ENG_NEVER)
+        requester_arm(qp, now);
+}
+
 /* Local faults wait until all that was sent before is answered; see completer.c. */
 static void local_fault(struct eng_qp *qp, roce_tstamp now, int status)
 {
@@ -238,13 +245,8 @@ static void local_fault(struct eng_qp *qp, roce_tstamp now, int status)
 
 int requester_write(struct eng_qp *qp, roce_tstamp now, uint8_t *buf)
 {
-    if (!requester_ready(qp)) {
-        /* Whatever holds the queue up, what is outstanding has a timer. */
-        if (qp->service == ENG_RC && qp->s.una != qp->s.next && qp->timer.ack == ENG_NEVER &&
-            qp->timer.rnr == ENG_NEVER && qp->state != ENG_ERR)
-            requester_arm(qp, now);
+    if (!requester_ready(qp))
         return 0;
-    }
     struct send_wqe *wqe = qp_send_wqe(qp, qp->s.cur);
     if (!(wqe->flags & SEND_ISSUED))
         begin(qp, wqe);

@@ -17,6 +17,9 @@ void requester_seek(struct eng_qp *qp, uint64_t psn);
 /* requester_arm starts the ACK timer afresh. */
 void requester_arm(struct eng_qp *qp, roce_tstamp now);
 
+/* requester_guard makes sure, when nothing can be sent, that what is outstanding has a timer. */
+void requester_guard(struct eng_qp *qp, roce_tstamp now);
+
 /* completer_response takes in a response. */
 void completer_response(struct eng_qp *qp, roce_tstamp now, const struct rx *rx);
 

@@ -13,7 +13,9 @@ static void go_back(struct eng_qp *qp, roce_tstamp now, uint64_t psn, enum eng_c
     device_trace(qp->dev, now, ENG_TRACE_RETRANSMIT, cause, qp->qpn, psn, s->next - psn);
     s->local_error = 0; /* it may come up again on the way */
     requester_seek(qp, psn);
-    qp->timer.ack = ENG_NEVER; /* until something is asked again */
+    /* Until something is asked again. */
+    s->asked = psn;
+    qp->timer.ack = ENG_NEVER;
     schedule(qp, now);
 }
 

@@ -63,7 +63,10 @@ void schedule(struct eng_qp *qp, roce_tstamp now)
         enqueue(qp, READY_ANSWER, qp->head.prio);
     if (is_queued(qp, READY_DATA))
         return;
-    if (response != RESPONSE_DATA && !requester_ready(qp))
+    const bool requests = requester_ready(qp);
+    if (!requests)
+        requester_guard(qp, now);
+    if (response != RESPONSE_DATA && !requests)
         qp->pacer.idle = true;
     else if (pacer_ready(qp, now))
         enqueue(qp, READY_DATA, prio_of(qp));

@@ -10,17 +10,24 @@
 
 #define IPV4_GRH_OFF (ENG_GRH_LEN - ROCE_IPV4_LEN) /* annex A17.4.5.2: the last 20 of the 40 */
 
-/* Headers are laid out again only when the destination changes. */
+static bool same_path(const struct eng_ah *a, const struct eng_ah *b)
+{
+    return memcmp(a->dmac, b->dmac, sizeof(a->dmac)) == 0 &&
+           memcmp(a->src_ip, b->src_ip, sizeof(a->src_ip)) == 0 &&
+           memcmp(a->dst_ip, b->dst_ip, sizeof(a->dst_ip)) == 0 && a->tclass == b->tclass &&
+           a->ttl == b->ttl && a->has_vlan == b->has_vlan && a->vlan_tci == b->vlan_tci &&
+           a->flow_label == b->flow_label && a->sport == b->sport;
+}
+
+/* Headers are laid out again only when the destination changes. Behind the queue's handles stands
+ * the one that they were made from. */
 static void lay_out(struct eng_qp *qp, const struct eng_ah *ah, uint32_t dest_qpn)
 {
-    const uint32_t index = qp->s.cur & qp->sq_mask;
-    if (qp->dest_qpn == dest_qpn && qp->head.len != 0 && qp->ah_index < qp->max_send_wr &&
-        memcmp(&qp->ahs[qp->ah_index], ah, sizeof(*ah)) == 0) {
-        qp->ah_index = index;
+    struct eng_ah *made_from = &qp->ahs[qp->sq_mask + 1];
+    if (qp->head.len != 0 && qp->dest_qpn == dest_qpn && same_path(made_from, ah))
         return;
-    }
+    *made_from = *ah;
     qp->dest_qpn = dest_qpn;
-    qp->ah_index = index;
     header_make(&qp->head, qp->dev, ah, qp->qpn, dest_qpn, qp->pkey);
 }
 
