@@ -26,7 +26,9 @@ void retry_go_back(struct eng_qp *qp, roce_tstamp now, uint64_t psn, enum eng_ca
         qp_send_error(qp, now, ENG_WC_RETRY_EXC_ERR);
         return;
     }
-    if (!free_of_charge)
+    if (free_of_charge)
+        qp->s.retry_left = qp->retry_cnt; /* nothing else tells that the peer is there */
+    else
         qp->s.retry_left--;
     go_back(qp, now, psn, cause);
 }
