@@ -214,6 +214,7 @@ struct fab_queue_stats {
 };
 void fab_queue_stats(struct fab *fab, int node, int port, int priority,
                      struct fab_queue_stats *out);
+uint64_t fab_queue_bytes(const struct fab *fab, int node, int port, int priority); /* now */
 void fab_queue_restart(struct fab *fab, int node, int port, int priority);
 
 struct fab_buffer_stats {

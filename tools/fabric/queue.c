@@ -96,6 +96,12 @@ void fab_queue_stats(struct fab *fab, int node, int port, int priority, struct f
     };
 }
 
+uint64_t fab_queue_bytes(const struct fab *fab, int node, int port, int priority)
+{
+    const struct port *p = fab->nodes[node]->ports[port];
+    return p->queue != NULL ? p->queue[priority].bytes : 0;
+}
+
 void fab_queue_restart(struct fab *fab, int node, int port, int priority)
 {
     const struct port *p = fab->nodes[node]->ports[port];

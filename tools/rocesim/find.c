@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finding scenarios. */
+#include "rocesim/find.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/msg.h"
+
+#define SUFFIX ".scenario"
+
+/* The installed ones; in the build tree those of the sources. */
+static const char *directory(void)
+{
+    return access(ROCESIM_SCENARIOS, R_OK) == 0 ? ROCESIM_SCENARIOS : ROCESIM_SCENARIOS_SOURCE;
+}
+
+static FILE *open_scenario(const char *name)
+{
+    char path[4096];
+    FILE *file = fopen(name, "rb");
+    if (file != NULL || errno != ENOENT || strchr(name, '/') != NULL)
+        return file;
+    snprintf(path, sizeof(path), "%s/%s%s", directory(), name, SUFFIX);
+    return fopen(path, "rb");
+}
+
+char *find_scenario(const char *name, size_t *len)
+{
+    FILE *file = open_scenario(name);
+    char *text = malloc(FIND_LEN_MAX + 1);
+    *len = 0;
+    if (file == NULL || text == NULL) {
+        if (errno == ENOENT)
+            msg_file(name, "no such file, and none of the installed scenarios (rocesim --list)");
+        else
+            msg_file(name, "%s", strerror(errno));
+    } else {
+        *len = fread(text, 1, FIND_LEN_MAX + 1, file);
+        if (ferror(file) == 0 && *len <= FIND_LEN_MAX) {
+            fclose(file);
+            return text;
+        }
+        if (ferror(file) != 0)
+            msg_file(name, "%s", strerror(errno));
+        else
+            msg_file(name, "longer than 1 MiB: this is no scenario");
+    }
+    if (file != NULL)
+        fclose(file);
+    free(text);
+    return NULL;
+}
+
+static int is_scenario(const struct dirent *entry)
+{
+    const size_t len = strlen(entry->d_name), suffix = strlen(SUFFIX);
+    return len > suffix && strcmp(entry->d_name + len - suffix, SUFFIX) == 0;
+}
+
+static void print_title(const char *name)
+{
+    char path[4096], line[256];
+    snprintf(path, sizeof(path), "%s/%s", directory(), name);
+    FILE *file = fopen(path, "rb");
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+        if (strncmp(line, "title ", 6) == 0) {
+            printf("%-16.*s %s", (int)(strlen(name) - strlen(SUFFIX)), name, line + 6);
+            break;
+        }
+    if (file != NULL)
+        fclose(file);
+}
+
+int find_list(void)
+{
+    struct dirent **list = NULL;
+    const int n = scandir(directory(), &list, is_scenario, alphasort);
+    if (n < 0) {
+        msg_file(directory(), "%s", strerror(errno));
+        return EXIT_IO;
+    }
+    for (int i = 0; i < n; i++) {
+        print_title(list[i]->d_name);
+        free(list[i]);
+    }
+    free(list);
+    return fflush(stdout) == 0 ? EXIT_DONE : EXIT_IO;
+}
