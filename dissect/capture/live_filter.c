@@ -68,7 +68,7 @@ int live_filter_attach(struct roce_reader *reader, uint32_t index, int fd, const
                        uint32_t snaplen)
 {
     if (expression != NULL && expression[0] != '\0') {
-        struct bpf_program program;
+        struct bpf_program program = {0};
         int rc = compile_live(reader, index, expression, snaplen, &program);
         if (rc == 0) {
             rc = attach_expression(reader, index, fd, &program);

@@ -66,7 +66,8 @@ static void label_port(const struct metrics *metrics, uint32_t i, char labels[ME
             *out++ = '\\';
         *out++ = *name;
     }
-    (void)strcpy(out, "\"");
+    *out++ = '"';
+    *out = '\0';
 }
 
 /* ---- the capture ---- */
