@@ -10,12 +10,14 @@
 
 #include "engine/engine.h"
 #include "port/line.h"
+#include "rocereplay/inject.h"
 
 enum {
     LATE_FRAMES = 512, /* delayed at a time, in each direction */
     HELD_FRAMES = 32,  /* waiting to be overtaken */
     HELD_NS = 1000000, /* when nothing overtakes them */
     EVENTS_MAX = 1 << 20,
+    GHOST_AHEAD = 0x400000, /* PSNs that a ghost ACK is ahead: a quarter of the circle */
 };
 
 /* A rule with what has been learnt about its QP. */
@@ -25,6 +27,8 @@ struct rule {
     uint32_t qpn[2];                /* towards the peer, towards us */
     uint32_t local_psn, remote_psn; /* first PSN of our requests, of the peer's */
     uint32_t seen;                  /* frames of this place so far */
+    bool has_last;                  /* by_iteration: the PSN before, and which iteration it is */
+    uint32_t last, iteration;
 };
 
 struct way {
@@ -54,6 +58,7 @@ enum { TX, RX };
 /* What shall happen to one frame. */
 struct doom {
     bool does[FAULT_KINDS];
+    uint32_t arg[FAULT_KINDS];
     uint64_t delay_ns;
 };
 
@@ -84,14 +89,38 @@ static bool at_place(struct rule *rule, const struct roce_packet *pkt, int way)
     uint32_t psn = r->psn;
     if (r->psn_relative) /* a response carries the PSN of a request of the other side */
         psn = roce_psn_add(psn, pkt->response == (way == RX) ? rule->local_psn : rule->remote_psn);
-    return pkt->bth.psn == psn && ++rule->seen == r->round;
+    if (r->data_only && pkt->payload_len == 0)
+        return false;
+    if (r->by_iteration) {
+        if (!rule->has_last || roce_psn_diff(pkt->bth.psn, rule->last) <= 0)
+            rule->iteration++;
+        rule->has_last = true;
+        rule->last = pkt->bth.psn;
+        return rule->iteration == r->round && (r->any_psn || pkt->bth.psn == psn);
+    }
+    return (r->any_psn || pkt->bth.psn == psn) && ++rule->seen == r->round;
 }
 
 static bool strikes(struct fault_port *f, struct rule *rule, const struct roce_packet *pkt, int way)
 {
+    if (!inject_fits(rule->r.kind, pkt))
+        return false;
+    /* What the receiver has sent is known of a response, or was learnt. */
+    if (rule->r.kind == FAULT_GHOST_ACK && !pkt->response && !rule->known)
+        return false;
     if (rule->r.exact)
         return at_place(rule, pkt, way);
     return (double)(eng_rng_next(&f->rng) >> 11) * 0x1p-53 < rule->r.chance;
+}
+
+static uint32_t arg_of(const struct rule *rule, const struct roce_packet *pkt, int way)
+{
+    if (rule->r.kind != FAULT_GHOST_ACK)
+        return rule->r.arg;
+    uint32_t psn = pkt->bth.psn;
+    if (!pkt->response) /* requests that go the other way */
+        psn = way == TX ? rule->remote_psn : rule->local_psn;
+    return roce_psn_add(psn, GHOST_AHEAD);
 }
 
 static void judge(struct fault_port *f, const struct roce_packet *pkt, int way, roce_tstamp now,
@@ -102,6 +131,7 @@ static void judge(struct fault_port *f, const struct roce_packet *pkt, int way, 
         if (!strikes(f, rule, pkt, way) || doom->does[rule->r.kind] || doom->does[FAULT_DROP])
             continue;
         doom->does[rule->r.kind] = true;
+        doom->arg[rule->r.kind] = arg_of(rule, pkt, way);
         if (rule->r.kind == FAULT_DELAY)
             doom->delay_ns = rule->r.delay_ns;
         const struct fault_event event = {
@@ -113,6 +143,7 @@ static void judge(struct fault_port *f, const struct roce_packet *pkt, int way, 
             .psn = pkt->bth.psn,
             .round = rule->r.exact ? rule->r.round : 0,
             .delay_ns = doom->delay_ns,
+            .arg = doom->arg[rule->r.kind],
         };
         note(f, &event);
     }
@@ -161,8 +192,28 @@ static void damage(const struct doom *doom, const struct roce_packet *pkt, uint8
 {
     if (doom->does[FAULT_CE])
         mark_ce(frame + pkt->ip_off);
+    if (doom->does[FAULT_CORRUPT])
+        inject_corrupt(pkt, frame);
+    if (doom->does[FAULT_NAK])
+        inject_syndrome(pkt, frame, (uint8_t)(0x60 | doom->arg[FAULT_NAK]));
+    else if (doom->does[FAULT_RNR])
+        inject_syndrome(pkt, frame, (uint8_t)(0x20 | doom->arg[FAULT_RNR]));
     if (doom->does[FAULT_BAD_ICRC] && pkt->icrc_off < pkt->end_off)
         frame[pkt->icrc_off] ^= 0xFF;
+}
+
+/* Frames that come behind this one. */
+static void add_frames(struct way *way, const struct doom *doom, const struct roce_packet *pkt,
+                       const uint8_t *frame, roce_tstamp now)
+{
+    for (int kind = FAULT_GHOST_ACK; kind < FAULT_KINDS; kind++) {
+        uint8_t made[INJECT_FRAME_MAX];
+        if (!doom->does[kind])
+            continue;
+        const size_t len = inject_make((enum fault_kind)kind, pkt, frame, doom->arg[kind], made);
+        if (len > 0)
+            (void)line_copy(way->late, made, len, now);
+    }
 }
 
 static int from_inner(struct fault_port *f, int rc)
@@ -208,7 +259,7 @@ static uint8_t *fault_room(struct port *port, size_t len)
 static int send_doomed(struct fault_port *f, const struct doom *doom, size_t len, roce_tstamp now)
 {
     struct way *way = &f->way[TX];
-    if (doom->does[FAULT_DROP])
+    if (doom->does[FAULT_DROP] || doom->does[FAULT_SUPPRESS_ACK])
         return 0;
     if (doom->does[FAULT_DUP])
         (void)line_copy(way->late, f->room, len, now);
@@ -225,8 +276,10 @@ static int fault_commit(struct port *port, size_t len, roce_tstamp now)
     struct roce_packet pkt;
     struct doom doom;
     const bool overtakes = line_next(f->way[TX].held) != PORT_NEVER;
-    if (doomed(f, f->room, len, TX, now, &pkt, &doom))
+    if (doomed(f, f->room, len, TX, now, &pkt, &doom)) {
         damage(&doom, &pkt, f->room);
+        add_frames(&f->way[TX], &doom, &pkt, f->room, now);
+    }
     int rc = send_doomed(f, &doom, len, now);
     if (rc == ROCE_ERR_FULL) /* too much is late already: this one is not */
         rc = from_inner(f, f->inner->ops->commit(f->inner, len, now));
@@ -263,7 +316,9 @@ static bool receive_doomed(struct fault_port *f, const struct doom *doom,
                            const struct roce_packet *pkt, struct roce_frame *frame, roce_tstamp now)
 {
     struct way *way = &f->way[RX];
-    if (doom->does[FAULT_DROP] || frame->caplen > sizeof(f->frame))
+    add_frames(way, doom, pkt, frame->data, now);
+    if (doom->does[FAULT_DROP] || doom->does[FAULT_SUPPRESS_ACK] ||
+        frame->caplen > sizeof(f->frame))
         return false;
     memcpy(f->frame, frame->data, frame->caplen);
     damage(doom, pkt, f->frame);

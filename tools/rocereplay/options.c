@@ -11,6 +11,7 @@
 #include "common/msg.h"
 #include "common/units.h"
 #include "port/netif.h"
+#include "rocereplay/events.h"
 
 #define OPTION(letter, name, arg, kind, member, help) \
     {letter, OPT_##kind, name, arg, offsetof(struct replay_opts, member), help},
@@ -140,6 +141,23 @@ static int parse_mtu(struct replay_opts *opts)
     return OPT_EXIT_USAGE;
 }
 
+static const char *const fault_options[FAULT_KINDS] = {
+    [FAULT_DROP] = "drop",
+    [FAULT_DUP] = "dup",
+    [FAULT_REORDER] = "reorder",
+    [FAULT_DELAY] = "delay",
+    [FAULT_CE] = "ce",
+    [FAULT_BAD_ICRC] = "bad-icrc",
+    [FAULT_CORRUPT] = "corrupt",
+    [FAULT_SUPPRESS_ACK] = "suppress-ack",
+    [FAULT_NAK] = "nak",
+    [FAULT_RNR] = "rnr",
+    [FAULT_GHOST_ACK] = "ghost-ack",
+    [FAULT_CNP] = "cnp",
+    [FAULT_PFC_XOFF] = "pfc-xoff",
+    [FAULT_PFC_XON] = "pfc-xon",
+};
+
 static int parse_faults(struct replay_opts *opts)
 {
     opts->faults.dir = (enum fault_dir)opts->fault_dir;
@@ -148,12 +166,12 @@ static int parse_faults(struct replay_opts *opts)
         if (opts->fault[kind] == NULL)
             continue;
         if (fault_parse(&opts->faults, (enum fault_kind)kind, opts->fault[kind], why) != 0) {
-            msg_print("--%s: %s",
-                      kind == FAULT_BAD_ICRC ? "bad-icrc" : fault_name((enum fault_kind)kind), why);
+            msg_print("--%s: %s", fault_options[kind], why);
             return OPT_EXIT_USAGE;
         }
     }
-    return 0;
+    return opts->events == NULL || events_load(&opts->faults, opts->events) == 0 ? 0
+                                                                                 : OPT_EXIT_USAGE;
 }
 
 /* HOW:HOST[:PORT]; an IPv6 address stands in brackets. */

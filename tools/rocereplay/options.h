@@ -19,13 +19,14 @@ enum { TCP_PORT = 18515, RPING_PORT = 7174, UCMATOSE_PORT = 7471, CM_PORT = 1851
 enum { QPS_MAX = 65536, DEPTH_MAX = 65536 };
 
 struct replay_opts {
-    const char *interface, *address, *write, *vlan, *tclass_text, *truth, *seed_text;
+    const char *interface, *address, *write, *vlan, *tclass_text, *truth, *seed_text, *events;
     const char *timeout_text, *retry_text, *rnr_retry_text, *min_rnr_text;
     const char *qpn, *psn, *rkey, *va, *peer_ip, *own_qpn, *own_psn;
     const char *fault[FAULT_KINDS];
     const char *connect, *duration;
     int service;       /* enum eng_service */
     int cc, fault_dir; /* enum fault_dir */
+    int tx;            /* 0: AF_XDP when possible, 1: the packet ring */
     int op, tool, accept, app;
     uint64_t mtu, ttl, sport, rd_atomic, link_bps, iters, qps, tx_depth, rx_depth, rate_bps, burst;
     uint64_t listen_port;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <roce/aeth.h>
 #include <roce/opcode.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +148,16 @@ static void write_fault(struct json *json, const struct fault_event *event, roce
         json_str(json, "opcode", opcode);
     if (event->kind == FAULT_DELAY)
         json_uint(json, "delay_ns", event->delay_ns);
+    if (event->kind == FAULT_NAK && roce_nak_name((uint8_t)event->arg) != NULL)
+        json_str(json, "nak", roce_nak_name((uint8_t)event->arg));
+    if (event->kind == FAULT_RNR)
+        json_uint(json, "timer", event->arg);
+    if (event->kind == FAULT_GHOST_ACK)
+        json_uint(json, "ack_psn", event->arg);
+    if (event->kind == FAULT_PFC_XOFF || event->kind == FAULT_PFC_XON) {
+        json_uint(json, "priority", event->arg >> 16);
+        json_uint(json, "quanta", event->arg & 0xFFFF);
+    }
     json_close_object(json);
     json_newline(json);
 }
