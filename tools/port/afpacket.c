@@ -20,6 +20,7 @@
 #include "engine/engine.h"
 #include "port/filter.h"
 #include "port/guard.h"
+#include "port/xdp.h"
 
 #ifndef PACKET_IGNORE_OUTGOING
 #define PACKET_IGNORE_OUTGOING 23
@@ -47,6 +48,7 @@ struct afpacket {
     uint8_t *map;
     size_t map_len;
     struct ring rx, tx;
+    struct xdp *xdp;           /* sends instead of |tx|; NULL: not used */
     struct tpacket2_hdr *held; /* the frame lent out by receive */
     uint32_t pending;          /* committed, not flushed */
     uint32_t frame_max;
@@ -82,6 +84,8 @@ static int fault(struct afpacket *p, const char *what)
 static uint8_t *afpacket_room(struct port *port, size_t len)
 {
     struct afpacket *p = (struct afpacket *)port;
+    if (p->xdp != NULL)
+        return len <= ENG_FRAME_MAX ? xdp_room(p->xdp) : NULL;
     struct tpacket2_hdr *h = ring_frame(&p->tx, p->tx.at);
     const uint32_t status = status_of(h);
     if ((status & (TP_STATUS_SEND_REQUEST | TP_STATUS_SENDING)) != 0 ||
@@ -93,13 +97,17 @@ static uint8_t *afpacket_room(struct port *port, size_t len)
 static int afpacket_commit(struct port *port, size_t len, roce_tstamp now)
 {
     struct afpacket *p = (struct afpacket *)port;
-    struct tpacket2_hdr *h = ring_frame(&p->tx, p->tx.at);
     (void)now;
     if (len > p->frame_max) {
         (void)snprintf(p->port.text, sizeof(p->port.text),
                        "a frame of %zu bytes exceeds the MTU of the interface", len);
         return ROCE_ERR_NOSPACE;
     }
+    if (p->xdp != NULL) {
+        xdp_commit(p->xdp, len);
+        return 0;
+    }
+    struct tpacket2_hdr *h = ring_frame(&p->tx, p->tx.at);
     h->tp_len = (uint32_t)len;
     set_status(h, TP_STATUS_SEND_REQUEST);
     p->tx.at = (p->tx.at + 1) % p->tx.count;
@@ -111,6 +119,8 @@ static int afpacket_flush(struct port *port, roce_tstamp now)
 {
     struct afpacket *p = (struct afpacket *)port;
     (void)now;
+    if (p->xdp != NULL)
+        return xdp_flush(p->xdp) == 0 ? 0 : fault(p, "sending");
     if (p->pending == 0)
         return 0;
     /* With nothing to copy the call only tells the kernel to look at the ring. A device queue that
@@ -181,6 +191,7 @@ static int afpacket_fd(const struct port *port)
 static void afpacket_del(struct port *port)
 {
     struct afpacket *p = (struct afpacket *)port;
+    xdp_del(p->xdp);
     if (p->map != NULL)
         (void)munmap(p->map, p->map_len);
     if (p->fd >= 0)
@@ -258,9 +269,7 @@ static int set_up(struct afpacket *p, const struct afpacket_cfg *cfg)
         add_ring(p, PACKET_TX_RING, &p->tx, cfg->tx_frames != 0 ? cfg->tx_frames : TX_FRAMES,
                  tx_size) != 0)
         return ROCE_ERR_IO;
-    /* Both only make it faster or cleaner: kernels without them do as well. */
     (void)setsockopt(p->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on));
-    (void)setsockopt(p->fd, SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof(on));
     p->map = mmap(NULL, p->map_len, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
     if (p->map == MAP_FAILED) {
         p->map = NULL;
@@ -269,6 +278,8 @@ static int set_up(struct afpacket *p, const struct afpacket_cfg *cfg)
     p->rx.base = p->map;
     p->tx.base = p->map + (size_t)(p->rx.count / p->rx.per_block) * BLOCK_SIZE;
     join_pause(p, cfg->netif);
+    if (!cfg->no_xdp && p->frame_max <= XDP_FRAME_MAX)
+        p->xdp = xdp_new(cfg->netif->index, p->tx.count);
     return attach(p, cfg);
 }
 
@@ -313,14 +324,21 @@ struct port *afpacket_new(const struct afpacket_cfg *cfg, char text[PORT_TEXT_MA
     p->port.ops = &afpacket_ops;
     p->fd = p->guard = -1;
     p->frame_max = cfg->netif->mtu + ROCE_ETH_LEN + (cfg->vlan ? ROCE_VLAN_LEN : 0);
-    if (p->frame_max > ENG_FRAME_MAX)
-        p->frame_max = ENG_FRAME_MAX;
+    const uint32_t longest =
+        afpacket_mtu_needed(cfg->ip, cfg->path_mtu) + ROCE_ETH_LEN + ROCE_VLAN_LEN;
+    if (p->frame_max > longest)
+        p->frame_max = longest;
     if (open_all(p, cfg) != 0) {
         memcpy(text, p->port.text, PORT_TEXT_MAX);
         afpacket_del(&p->port);
         return NULL;
     }
     return &p->port;
+}
+
+bool afpacket_uses_xdp(const struct port *port)
+{
+    return ((const struct afpacket *)port)->xdp != NULL;
 }
 
 void afpacket_stats(struct port *port, struct afpacket_stats *out)

@@ -128,14 +128,19 @@ int station_open(struct station *st, const struct replay_opts *opts, const uint8
     }
     if (choose_address(st, peer_ip) != 0 || make_device(st, st->netif.mac, opts->link_bps) != 0)
         return -1;
-    struct afpacket_cfg cfg = {
-        .netif = &st->netif, .path_mtu = (uint32_t)opts->mtu, .vlan = opts->has_vlan};
+    struct afpacket_cfg cfg = {.netif = &st->netif,
+                               .path_mtu = (uint32_t)opts->mtu,
+                               .vlan = opts->has_vlan,
+                               .no_xdp = opts->tx != 0};
     memcpy(cfg.ip, st->ip, 16);
     st->iface = afpacket_new(&cfg, text);
     if (st->iface == NULL) {
         msg_file(opts->interface, "%s", text);
         return -1;
     }
+    if (opts->verbose > 0)
+        msg_file(opts->interface, "sending by %s",
+                 afpacket_uses_xdp(st->iface) ? "AF_XDP" : "a packet ring");
     st->epoch = clock_realtime_ns() - clock_monotonic_ns();
     return stack(st, st->iface);
 }
