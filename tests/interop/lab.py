@@ -16,6 +16,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -64,18 +65,29 @@ class Lab:
     # ---- life ----
     def up(self):
         self.down()
+        try:
+            self.make()
+        except BaseException:
+            self.down()
+            raise
+
+    def make(self):
         if os.geteuid() != 0 or not os.path.exists("/dev/net/tun"):
             raise Unavailable("needs root and /dev/net/tun")
-        if subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, check=False, shell=False).returncode != 0:
-            raise Unavailable("qemu-system-x86_64 does not run")
+        if not shutil.which("qemu-system-x86_64"):
+            raise Unavailable("qemu-system-x86_64 is missing (scripts/install-deps test)")
         self.dir.mkdir(parents=True, exist_ok=True)
+        self.state = {"netns": f"roce-interop-{os.getpid()}"}
+        try:
+            sh("ip", "netns", "add", self.state["netns"])
+        except Failed as reason:
+            raise Unavailable(f"no network namespace can be made: {reason}") from None
+        self.save()
         made = subprocess.run([HERE / "build-guest", self.dir / "guest"], check=False)
         if made.returncode == SKIP:
             raise Unavailable("the guest cannot be made")
         if made.returncode != 0:
             raise Failed("build-guest failed: are Debian's packages within reach?")
-        self.state = {"netns": f"roce-interop-{os.getpid()}"}
-        self.save()
         self.network()
         self.boot()
 
@@ -84,7 +96,6 @@ class Lab:
 
     def network(self):
         ns = self.state["netns"]
-        sh("ip", "netns", "add", ns)
         silent = [f"sysctl -qw net.ipv6.conf.{name}.disable_ipv6=1" for name in ("br0", "tap0", "port0")]
         members = [f"ip link set {name} mtu {MTU} master br0 up" for name in ("tap0", "port0")]
         for line in ("ip link set lo up", "ip link add br0 type bridge mcast_snooping 0 stp_state 0 forward_delay 0",
@@ -162,23 +173,15 @@ class Lab:
             raise Failed(f"guest: {command!r} gave {status.strip()}\n{head}")
         return int(status), head
 
-    def start(self, command, name):
-        """Starts |command| in the guest; its output goes to /tmp/NAME.log. Returns its process id."""
-        _, pid = self.guest(f"setsid sh -c {shlex.quote(command + '; echo exit=$?')} >/tmp/{name}.log 2>&1 </dev/null & echo $!")
-        return int(pid)
+    def counters(self, prepare=""):
+        """rxe0's counters by name, behind the command |prepare|."""
+        _, text = self.guest(f"{prepare}\nrdma statistic show link rxe0/1")
+        return counters_of(text)
 
-    def wait_for(self, condition, what, timeout=30):
-        """Waits in the guest until |condition| (a shell command) holds."""
-        status, _ = self.guest(f"for i in $(seq {timeout * 20}); do {condition} && exit 0; usleep 50000; done; exit 1",
-                               timeout + 30, check=False)
-        if status != 0:
-            raise Failed(f"guest: {what} did not come within {timeout} s")
 
-    def counters(self):
-        """rxe0's counters by name."""
-        _, text = self.guest("rdma statistic show link rxe0/1")
-        words = text.split()
-        return {name: int(value) for name, value in zip(words[2::2], words[3::2])}
+def counters_of(text):
+    words = text[text.index("link rxe0/1"):].split()
+    return {name: int(value) for name, value in zip(words[2::2], words[3::2])}
 
 
 def setns(fd):

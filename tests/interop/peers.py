@@ -18,7 +18,7 @@ class Peer:
     host: str = " {host}"
     service: str = "rc"
     sizes: tuple = (5000, 20000)  # by MTU 1024 and 4096: several packets and a short last one
-    n: int = 60
+    n: int = 100
     lossy: bool = True            # carries on when frames are lost
     cm: bool = False
     mtu_option: bool = True       # the program is told the MTU; else its interface decides
@@ -46,7 +46,7 @@ PEERS = {
     "ibv_ud_pingpong": pingpong("ud", lossy=False, sizes=(1000, 4000)),
     "rping": Peer(guest=f"rping {{role}} -C {{n}} -S {{size}} -p {CM_PORT} -V -v", host=" -c -a {host}",
                   ours="--mtu {mtu} --size {size} -n {n} --app rping --timeout 16", gen=f"--connect cm:{{peer}}:{CM_PORT} --verify",
-                  serve=f"--accept cm --listen-port {CM_PORT}", n=20, cm=True, mtu_option=False, bad="data mismatch"),
+                  serve=f"--accept cm --listen-port {CM_PORT}", n=30, cm=True, mtu_option=False, bad="data mismatch"),
     "ib_send_bw": perftest("ib_send_bw", "send", "send"),
     "ib_write_bw": perftest("ib_write_bw", "write", "write"),
     "ib_read_bw": perftest("ib_read_bw", "read", "read"),
