@@ -11,6 +11,18 @@
 
 #include "engine/engine.h"
 
+/* Sanitizers make the large tests many times slower: those do less then. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LOOP_SLOW 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define LOOP_SLOW 1
+#endif
+#endif
+#ifndef LOOP_SLOW
+#define LOOP_SLOW 0
+#endif
+
 #define LOOP_QUEUE 1024 /* frames on the wire, one direction; further ones wait at their device */
 
 struct loop_frame {

@@ -167,8 +167,8 @@ static void test_read_that_does_not_fit_is_ignored(void **state)
     c = add_of(r, PSN0, 1); /* another operation at its PSN */
     craft_send(r, 1, &c);
     craft_expect_silence(r, 1);
-    eng_mr_del(r->side[1].mr); /* the key is checked anew */
     c = read_of(r, PSN0, 0, 1024);
+    eng_mr_del(r->side[1].mr); /* the key is checked anew */
     craft_send(r, 1, &c);
     craft_expect_silence(r, 1);
     assert_int_equal(eng_qp_state(r->side[1].qp), ENG_RTS);

@@ -5,7 +5,7 @@
 
 #include <roce/icrc.h>
 
-#define SEEDS 3000
+#define SEEDS (LOOP_SLOW ? 600 : 3000)
 
 /* Whatever happens, what leaves is well formed. */
 static void check_frame(void *ctx, int from, roce_tstamp now, const uint8_t *data, int len)
@@ -88,7 +88,8 @@ static void test_rc_over_bad_wires(void **state)
                   SEEDS, (unsigned long long)h.naks, (unsigned long long)h.rnrs,
                   (unsigned long long)h.timeouts, (unsigned long long)h.implied,
                   (unsigned long long)h.duplicates, (unsigned long long)h.retransmitted);
-    assert_true(h.naks > 1000 && h.rnrs > 1000 && h.timeouts > 1000 && h.implied > 100);
+    assert_true(h.naks > SEEDS && h.rnrs > SEEDS && h.timeouts > SEEDS / 2 &&
+                h.implied > SEEDS / 2);
 }
 
 int main(void)

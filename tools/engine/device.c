@@ -44,7 +44,7 @@ struct eng_dev *eng_dev_new(const struct eng_dev_cfg *cfg)
         slots *= 2;
     dev->qp_mask = slots - 1;
     dev->next_qpn = FIRST_QPN + (uint32_t)(eng_rng_next(&dev->rng) % 0xFFFF00);
-    dev->qps = calloc(slots, sizeof(*dev->qps));
+    dev->qps = calloc(slots, sizeof(struct eng_qp *));
     dev->mrs = calloc(dev->cfg.max_mr, sizeof(*dev->mrs));
     dev->timers.entries = calloc((size_t)dev->cfg.max_qp + 1, sizeof(*dev->timers.entries));
     dev->cnps = calloc(CNP_QUEUE, sizeof(*dev->cnps));
