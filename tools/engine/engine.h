@@ -333,9 +333,10 @@ struct eng_qp_attr {
     struct eng_dcqcn cc;
     uint64_t rate_bps;  /* 0: line rate */
     uint32_t ack_every; /* AckReq also on each so many packets of a message; 0: on its last only */
-    /* A message that lost a packet begins anew: the responder forgets what it had of it and asks
-     * for its first PSN, the requester takes no ACK for a part. Both ends need it, and a window
-     * that holds a whole message. NAKs do not use up retries: early RNICs went on for ever. */
+    /* A message that lost a packet begins anew: the responder forgets what it had of it, the
+     * requester goes back to its first PSN and takes no ACK for a part. Both ends need it, and a
+     * window that holds a whole message. NAKs do not use up retries: early RNICs went on for ever.
+     */
     bool go_back_0;
 };
 /* eng_qp_new: NULL when the table is full, the QPN is taken or memory fails. */

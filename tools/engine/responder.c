@@ -108,11 +108,11 @@ static void gap(struct eng_qp *qp, roce_tstamp now, uint64_t psn)
     }
     r->deaf = true;
     qp->stats.gaps++;
+    response_nak(qp, r->epsn, syndrome(ROCE_AETH_NAK, ROCE_NAK_PSN_SEQUENCE_ERROR));
     if (qp->go_back_0 && r->message != MESSAGE_NONE) {
         r->message = MESSAGE_NONE;
         r->epsn = r->begin;
     }
-    response_nak(qp, r->epsn, syndrome(ROCE_AETH_NAK, ROCE_NAK_PSN_SEQUENCE_ERROR));
 }
 
 /* IBTA 9.7.4.1.3: nothing is executed twice, a READ is read again. */

@@ -22,6 +22,8 @@ static void go_back(struct eng_qp *qp, roce_tstamp now, uint64_t psn, enum eng_c
 void retry_go_back(struct eng_qp *qp, roce_tstamp now, uint64_t psn, enum eng_cause cause)
 {
     const bool free_of_charge = qp->go_back_0 && cause == ENG_CAUSE_NAK;
+    if (qp->go_back_0)
+        psn = qp->s.una; /* stands at the begin of a message */
     if (qp->s.retry_left == 0 && !free_of_charge) {
         qp_send_error(qp, now, ENG_WC_RETRY_EXC_ERR);
         return;
