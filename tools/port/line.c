@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NO_SLOT = UINT32_MAX };
+#define NO_SLOT UINT32_MAX
 
 struct entry {
     roce_tstamp when;
