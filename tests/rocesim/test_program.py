@@ -46,6 +46,10 @@ class Messages(unittest.TestCase):
         self.fails(1, "Not a directory", "pair", "-o", "/dev/null/x")
         self.fails(1, "File exists", "pair", "-o", bad)
 
+    def test_output_directory_does_not_hide_the_scenario(self):
+        for _ in range(2):
+            subprocess.run([sim.ROCESIM, "pair", "-q", "-o", "pair"], check=True, cwd=sim.WORK)
+
     def test_full_disk_is_told(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")

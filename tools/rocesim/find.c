@@ -4,9 +4,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/msg.h"
@@ -19,12 +21,17 @@ static const char *directory(void)
     return access(ROCESIM_SCENARIOS, R_OK) == 0 ? ROCESIM_SCENARIOS : ROCESIM_SCENARIOS_SOURCE;
 }
 
+/* A file first. A directory of the same name is none: that is where -o has put the last run. */
 static FILE *open_scenario(const char *name)
 {
     char path[4096];
-    FILE *file = fopen(name, "rb");
-    if (file != NULL || errno != ENOENT || strchr(name, '/') != NULL)
-        return file;
+    struct stat st;
+    const bool is_directory = stat(name, &st) == 0 && S_ISDIR(st.st_mode);
+    if (!is_directory || strchr(name, '/') != NULL) {
+        FILE *file = fopen(name, "rb");
+        if (file != NULL || errno != ENOENT || strchr(name, '/') != NULL)
+            return file;
+    }
     snprintf(path, sizeof(path), "%s/%s%s", directory(), name, SUFFIX);
     return fopen(path, "rb");
 }

@@ -31,6 +31,22 @@ void meter_free(struct meter *meter)
     free(meter->ports);
 }
 
+void meter_count(const struct net *net, int i, struct meter_counts *out)
+{
+    const struct net_flow *flow = &net->flows[i];
+    *out = (struct meter_counts){0};
+    for (int k = 0; k < flow->n_qps; k++) {
+        struct eng_qp_stats a, b;
+        eng_qp_stats(net->qps[flow->first_qp + k].from, &a);
+        eng_qp_stats(net->qps[flow->first_qp + k].to, &b);
+        out->retransmitted += a.retransmitted;
+        out->naks += b.naks_sent + b.rnr_sent;
+        out->timeouts += a.timeouts;
+        out->ce += a.ce_received + b.ce_received;
+        out->cnps += a.cnp_received + b.cnp_received;
+    }
+}
+
 void meter_start(struct meter *meter)
 {
     struct net *net = meter->net;
@@ -39,6 +55,8 @@ void meter_start(struct meter *meter)
         meter->flows[i].delivered = net_delivered(net, i);
         meter->flows[i].goodput = net->flows[i].goodput;
         meter->flows[i].messages = net->flows[i].messages;
+        meter_count(net, i, &meter->flows[i].counts);
+        memset(&net->flows[i].latency, 0, sizeof(net->flows[i].latency));
     }
     for (int i = 0; i < meter->n_ports; i++) {
         struct meter_port *port = &meter->ports[i];

@@ -11,9 +11,14 @@ enum { METER_CYCLE_MAX = 64 };
 #define METER_DEADLOCK_NS UINT64_C(1000000)
 #define METER_FAIR        0.95
 
+/* What the QPs of a flow counted. */
+struct meter_counts {
+    uint64_t retransmitted, naks, timeouts, ce, cnps;
+};
 /* State at the end of the warm-up. */
 struct meter_flow {
     uint64_t delivered, goodput, messages;
+    struct meter_counts counts;
     uint64_t window; /* delivered when the present fairness window began */
 };
 struct meter_port {
@@ -58,6 +63,9 @@ void meter_waits(struct meter *meter, uint64_t now);
 /* meter_jain returns (sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has all; 1 when
  * all are 0. */
 double meter_jain(const double *x, int n);
+
+/* meter_count fills |out| with what flow |i| counted since the start. */
+void meter_count(const struct net *net, int i, struct meter_counts *out);
 
 /* meter_port_since fills |out| with what happened at port |i| since the warm-up. */
 void meter_port_since(struct meter *meter, int i, struct fab_port_stats *out);

@@ -22,16 +22,12 @@ static void gather_flow(struct summary_flow *out, const struct meter *meter, int
     out->failed = flow->failed;
     out->status = flow->failed > 0 ? eng_wc_status_text((enum eng_wc_status)flow->status) : "";
     roce_hist_summary(&flow->latency, &out->latency);
-    for (int k = 0; k < flow->n_qps; k++) {
-        struct eng_qp_stats a, b;
-        eng_qp_stats(net->qps[flow->first_qp + k].from, &a);
-        eng_qp_stats(net->qps[flow->first_qp + k].to, &b);
-        out->retransmitted += a.retransmitted;
-        out->naks += b.naks_sent + b.rnr_sent;
-        out->timeouts += a.timeouts;
-        out->ce += a.ce_received + b.ce_received;
-        out->cnps += a.cnp_received + b.cnp_received;
-    }
+    meter_count(net, i, &out->counts);
+    out->counts.retransmitted -= before->counts.retransmitted;
+    out->counts.naks -= before->counts.naks;
+    out->counts.timeouts -= before->counts.timeouts;
+    out->counts.ce -= before->counts.ce;
+    out->counts.cnps -= before->counts.cnps;
 }
 
 static void gather_port(struct summary_port *out, struct meter *meter, int i, uint64_t window)
@@ -72,7 +68,7 @@ int summary_new(struct summary *summary, struct meter *meter, const struct taps 
         gather_flow(&summary->flows[i], meter, i, window);
         delivered[i] = summary->flows[i].delivered_bps;
         summary->goodput_bps += summary->flows[i].goodput_bps;
-        summary->cnps += summary->flows[i].cnps;
+        summary->cnps += summary->flows[i].counts.cnps;
     }
     summary->jain = meter_jain(delivered, s->n_flows);
     free(delivered);

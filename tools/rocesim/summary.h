@@ -12,8 +12,8 @@ struct summary_flow {
     double delivered_bps, goodput_bps;
     uint64_t messages, failed; /* failed: since the start */
     const char *status;        /* of the first failure; "" without */
-    uint64_t retransmitted, naks, timeouts, ce, cnps;
-    struct roce_hist_summary latency; /* ns, since the start */
+    struct meter_counts counts;
+    struct roce_hist_summary latency; /* ns from post to completion */
 };
 
 struct summary_port {

@@ -32,11 +32,11 @@ static void put_flow(const struct summary *s, struct json *json, const struct su
     json_uint(json, "failed", flow->failed);
     if (flow->failed > 0)
         json_str(json, "status", flow->status);
-    json_uint(json, "retransmitted", flow->retransmitted);
-    json_uint(json, "naks", flow->naks);
-    json_uint(json, "timeouts", flow->timeouts);
-    json_uint(json, "ce", flow->ce);
-    json_uint(json, "cnps", flow->cnps);
+    json_uint(json, "retransmitted", flow->counts.retransmitted);
+    json_uint(json, "naks", flow->counts.naks);
+    json_uint(json, "timeouts", flow->counts.timeouts);
+    json_uint(json, "ce", flow->counts.ce);
+    json_uint(json, "cnps", flow->counts.cnps);
     put_latency(json, &flow->latency);
     json_close_object(json);
 }

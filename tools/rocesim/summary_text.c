@@ -93,8 +93,8 @@ static void flows(const struct summary *s, struct out *out)
         print(out, "%-12s %-10s %-10s %13s %13s %9llu %8llu %8llu %7llu %10s", flow->flow->name,
               s->scenario->nodes[flow->flow->from].name, s->scenario->nodes[flow->flow->to].name,
               rate(flow->delivered_bps).s, rate(flow->goodput_bps).s,
-              (unsigned long long)flow->messages, (unsigned long long)flow->retransmitted,
-              (unsigned long long)flow->timeouts, (unsigned long long)flow->cnps,
+              (unsigned long long)flow->messages, (unsigned long long)flow->counts.retransmitted,
+              (unsigned long long)flow->counts.timeouts, (unsigned long long)flow->counts.cnps,
               flow->latency.count > 0 ? time_of(flow->latency.p99).s : "-");
         if (flow->failed > 0)
             print(out, "  FAILED: %s", flow->status);
