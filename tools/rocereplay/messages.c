@@ -127,52 +127,24 @@ static void take(struct reading *r, const struct roce_frame *frame)
     if (s == NULL)
         r->m->totals.unfit++;
     else
-        message_take(r->m, s, frame, &pkt, verdict.flags, verdict.psns);
+        packet_take(r->m, s, frame, &pkt, verdict.flags);
 }
 
-/* Part of a message ends where the capture saw its end; whatever is too long goes. */
-static void settle(struct messages *m, struct sender *s, uint32_t index)
-{
-    uint64_t kept = 0;
-    for (uint64_t i = 0; i < s->n; i++) {
-        struct message *msg = &s->msg[i];
-        if (!msg->complete && messages_carries(msg->op)) {
-            const uint64_t seen = (uint64_t)msg->psns * msg->mtu;
-            msg->len = seen < msg->len ? (uint32_t)seen : msg->len;
-        }
-        if (msg->len > MESSAGES_LEN_MAX) {
-            m->totals.unfit++;
-            free(msg->payload);
-            continue;
-        }
-        if (messages_carries(msg->op) && msg->len > 0 && msg->got < msg->len) {
-            m->totals.generated++;
-            free(msg->payload);
-            msg->payload = NULL;
-        }
-        msg->sender = index;
-        m->totals.messages++;
-        m->totals.bytes += msg->len;
-        m->totals.by_op[msg->op]++;
-        m->totals.incomplete += !msg->complete;
-        s->msg[kept++] = *msg;
-    }
-    s->n = kept;
-}
-
-static void sum_up(struct reading *r)
+static int sum_up(struct reading *r)
 {
     struct messages *m = r->m;
     for (uint32_t i = 0; i < m->n; i++) {
         struct sender *s = &m->sender[i];
         struct roce_flow_info info;
         struct roce_flow_counters own, peer;
-        settle(m, s, i);
-        if (!roce_flow_info(r->flows, s->flow, &info))
+        const bool known = roce_flow_info(r->flows, s->flow, &info);
+        s->mtu = known ? info.path_mtu : 0;
+        if (packets_join(m, s) != 0) {
+            msg_print("out of memory; give --host to replay less");
+            return -1;
+        }
+        if (!known)
             continue;
-        s->mtu = info.path_mtu;
-        s->src_qp = info.src_qp;
-        s->has_src_qp = info.has_src_qp;
         if (roce_flow_counters(r->flows, s->flow, &own))
             m->totals.retransmitted += own.retransmitted;
         if (!roce_flow_counters(r->flows, info.peer, &peer))
@@ -182,6 +154,7 @@ static void sum_up(struct reading *r)
         for (int code = 0; code <= ROCE_NAK_MAX; code++)
             m->totals.naks += peer.naks[code];
     }
+    return 0;
 }
 
 int messages_read(struct messages *m, const struct messages_cfg *cfg)
@@ -205,7 +178,7 @@ int messages_read(struct messages *m, const struct messages_cfg *cfg)
         m->status = src.status;
         raw_source_close(&src);
         roce_flow_finish(r.flows);
-        sum_up(&r);
+        rc = sum_up(&r);
     }
     roce_flow_table_del(r.flows);
     return rc;
@@ -214,10 +187,10 @@ int messages_read(struct messages *m, const struct messages_cfg *cfg)
 void messages_free(struct messages *m)
 {
     for (uint32_t i = 0; i < m->n; i++) {
-        for (uint64_t k = 0; k < m->sender[i].n; k++)
-            free(m->sender[i].msg[k].payload);
+        free(m->sender[i].packet);
         free(m->sender[i].msg);
     }
     free(m->sender);
+    free(m->data);
     *m = (struct messages){0};
 }

@@ -8,32 +8,42 @@
 
 #include "engine/engine.h"
 
-struct message {
-    uint32_t sender; /* index of its struct sender */
-    uint8_t op;      /* enum eng_wr_op */
-    bool solicited, complete;
-    bool many;          /* of several packets */
-    uint32_t psn, psns; /* first, and how many were seen (READ: how many it takes) */
-    uint32_t len;
-    uint32_t mtu; /* payload of its first packet, with |many| */
+/* One request packet, as it was captured first. */
+struct packet {
+    uint64_t psn; /* unwrapped: it goes on where 24 bits end */
     roce_tstamp ts;
+    uint64_t data; /* its payload, as an offset; PACKET_NO_DATA: not captured whole */
     uint64_t va, compare_add, swap;
-    uint32_t imm;
+    uint32_t len; /* bytes of payload */
+    uint32_t dma_len, imm;
+    uint8_t op;  /* enum eng_wr_op; with immediate: as its last packet says */
+    uint8_t pos; /* enum roce_pos */
     uint8_t flush_type, flush_level;
-    uint8_t *payload; /* of |room| bytes, |got| of them captured; NULL: none */
-    uint32_t room, got;
+    bool has_reth, solicited;
+};
+#define PACKET_NO_DATA UINT64_MAX
+
+struct message {
+    uint8_t op; /* enum eng_wr_op */
+    bool solicited, complete;
+    bool captured; /* all its data are */
+    uint32_t len;
+    roce_tstamp ts;          /* when its first packet came */
+    uint64_t first, packets; /* of the sender's */
 };
 
 /* One QP that sent requests: a flow of the capture. */
 struct sender {
     enum eng_service service;
     uint8_t src[16], dst[16];
-    uint32_t dest_qp, src_qp;
-    bool has_src_qp;
+    uint32_t dest_qp;
     uint32_t mtu; /* 0: unknown */
+    struct packet *packet;
+    uint64_t n_packets, packets_room;
     struct message *msg;
-    uint64_t n, room;
-    uint32_t flow; /* while reading */
+    uint64_t n;
+    uint64_t highest; /* PSN so far */
+    uint32_t flow;    /* while reading */
 };
 
 struct messages_cfg {
@@ -57,8 +67,9 @@ struct messages {
     struct sender *sender;
     uint32_t n, room;
     struct messages_totals totals;
-    uint64_t payload_bytes; /* held in memory */
-    int status;             /* -1: the capture was cut short (message printed) */
+    uint8_t *data; /* payload of all packets */
+    uint64_t n_data, data_room;
+    int status; /* -1: the capture was cut short (message printed) */
 };
 
 enum { MESSAGES_LEN_MAX = 1 << 30 };
@@ -71,8 +82,14 @@ void messages_free(struct messages *m);
 bool messages_carries(uint8_t op);
 const char *messages_op_name(uint8_t op); /* "send", ... */
 
-/* The parts. message_take notes a request packet of |s|; |flags| are those of its verdict. */
-void message_take(struct messages *m, struct sender *s, const struct roce_frame *frame,
-                  const struct roce_packet *pkt, uint32_t flags, uint32_t psns);
+/* messages_copy writes the |msg->len| bytes of data of |msg| to |out|; it must be |captured|. */
+void messages_copy(const struct messages *m, const struct sender *s, const struct message *msg,
+                   uint8_t *out);
+
+/* The parts. packet_take notes a request packet of |s|; |flags| are those of its verdict.
+ * packets_join makes the messages of |s| of them, and counts. -1 without memory. */
+void packet_take(struct messages *m, struct sender *s, const struct roce_frame *frame,
+                 const struct roce_packet *pkt, uint32_t flags);
+int packets_join(struct messages *m, struct sender *s);
 
 #endif

@@ -1,66 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From request packets to messages. */
+/* From request packets to messages: packets are noted as they come, put in order of their PSNs, and
+ * joined. What was resent or came late is in its place then. */
 #include <roce/psn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rocereplay/messages.h"
 
-#define PAYLOAD_MAX UINT64_C(1073741824) /* of all messages; what is beyond is made up */
+#define PAYLOAD_MAX UINT64_C(1073741824) /* of all packets; what is beyond is made up */
 
-static bool has_data(const struct roce_packet *pkt)
-{
-    return (pkt->has & ROCE_HAS_PAYLOAD) != 0 && pkt->payload_captured == pkt->payload_len;
-}
-
-static void keep_payload(struct messages *m, struct message *msg, const struct roce_frame *frame,
-                         const struct roce_packet *pkt, uint64_t off, bool again)
-{
-    const uint64_t end = off + pkt->payload_len;
-    if (!messages_carries(msg->op) || pkt->payload_len == 0 || !has_data(pkt) ||
-        end > MESSAGES_LEN_MAX)
-        return;
-    if (end > msg->room) {
-        uint64_t room = msg->room != 0 ? 2 * (uint64_t)msg->room : end;
-        room = room < end ? end : room;
-        if (m->payload_bytes - msg->room + room > PAYLOAD_MAX)
-            return;
-        uint8_t *grown = realloc(msg->payload, room);
-        if (grown == NULL)
-            return;
-        m->payload_bytes += room - msg->room;
-        msg->payload = grown;
-        msg->room = (uint32_t)room;
-    }
-    memcpy(msg->payload + off, frame->data + pkt->payload_off, pkt->payload_len);
-    if (!again)
-        msg->got += pkt->payload_len;
-}
-
-/* Makes room at |place|. NULL without memory. */
-static struct message *insert(struct sender *s, uint64_t place)
-{
-    if (s->n == s->room) {
-        const uint64_t room = s->room != 0 ? 2 * s->room : 16;
-        struct message *grown = realloc(s->msg, room * sizeof(*grown));
-        if (grown == NULL)
-            return NULL;
-        s->msg = grown;
-        s->room = room;
-    }
-    memmove(&s->msg[place + 1], &s->msg[place], (s->n - place) * sizeof(*s->msg));
-    s->n++;
-    s->msg[place] = (struct message){0};
-    return &s->msg[place];
-}
+enum { ATOMIC_LEN = 8 };
 
 static int op_of(const struct roce_packet *pkt)
 {
+    const bool imm = (pkt->has & ROCE_H_IMM) != 0;
     switch ((enum roce_op)pkt->op) {
-    case ROCE_OP_SEND:
-        return ENG_WR_SEND;
+    case ROCE_OP_SEND: /* with invalidate: its key is one of the recorded peer's; sent without */
+        return imm ? ENG_WR_SEND_IMM : ENG_WR_SEND;
     case ROCE_OP_WRITE:
-        return ENG_WR_WRITE;
+        return imm ? ENG_WR_WRITE_IMM : ENG_WR_WRITE;
     case ROCE_OP_READ:
         return ENG_WR_READ;
     case ROCE_OP_ATOMIC:
@@ -83,112 +41,195 @@ static int op_of(const struct roce_packet *pkt)
     return -1;
 }
 
-/* The last packet tells the kind: with immediate or not. A SEND with invalidate names a key of the
- * recorded peer; to the live one it is sent without. */
-static void take_end(struct message *msg, const struct roce_packet *pkt)
+static void *grow(void *memory, uint64_t *room, uint64_t wanted, size_t size)
 {
-    msg->complete = true;
-    msg->solicited = pkt->bth.se;
-    if ((pkt->has & ROCE_H_IMM) == 0)
-        return;
-    msg->imm = pkt->imm;
-    msg->op = msg->op == ENG_WR_SEND    ? ENG_WR_SEND_IMM
-              : msg->op == ENG_WR_WRITE ? ENG_WR_WRITE_IMM
-                                        : msg->op;
+    uint64_t n = *room != 0 ? *room : 64;
+    while (n < wanted)
+        n *= 2;
+    void *grown = realloc(memory, n * size);
+    if (grown != NULL)
+        *room = n;
+    return grown;
 }
 
-static void fill(struct message *msg, const struct roce_packet *pkt, uint32_t psns)
+/* Returns where a copy of the payload is kept. */
+static uint64_t keep(struct messages *m, const struct roce_frame *frame,
+                     const struct roce_packet *pkt)
 {
-    if ((pkt->has & ROCE_H_RETH) != 0) {
-        msg->va = pkt->reth.va;
-        msg->len = pkt->reth.dma_length;
-    } else if (pkt->op == ROCE_OP_SEND) {
-        msg->len = pkt->payload_len;
+    const uint64_t at = m->n_data, end = at + pkt->payload_len;
+    if (pkt->payload_captured != pkt->payload_len || end > PAYLOAD_MAX)
+        return PACKET_NO_DATA;
+    if (end > m->data_room) {
+        void *grown = grow(m->data, &m->data_room, end, 1);
+        if (grown == NULL)
+            return PACKET_NO_DATA;
+        m->data = grown;
+    }
+    if (pkt->payload_len != 0)
+        memcpy(m->data + at, frame->data + pkt->payload_off, pkt->payload_len);
+    m->n_data = end;
+    return at;
+}
+
+static void fill(struct packet *p, const struct roce_packet *pkt)
+{
+    p->has_reth = (pkt->has & ROCE_H_RETH) != 0;
+    if (p->has_reth) {
+        p->va = pkt->reth.va;
+        p->dma_len = pkt->reth.dma_length;
     }
     if ((pkt->has & ROCE_H_ATOMIC) != 0) {
-        const bool add = msg->op == ENG_WR_FETCH_ADD;
-        msg->va = pkt->atomic_eth.va;
-        msg->len = 8;
-        msg->compare_add = add ? pkt->atomic_eth.swap_add : pkt->atomic_eth.compare;
-        msg->swap = pkt->atomic_eth.swap_add;
+        const bool add = p->op == ENG_WR_FETCH_ADD;
+        p->va = pkt->atomic_eth.va;
+        p->compare_add = add ? pkt->atomic_eth.swap_add : pkt->atomic_eth.compare;
+        p->swap = pkt->atomic_eth.swap_add;
     }
     if ((pkt->has & ROCE_H_FETH) != 0) {
-        msg->flush_type = pkt->feth.plt;
-        msg->flush_level = pkt->feth.sel;
+        p->flush_type = pkt->feth.plt;
+        p->flush_level = pkt->feth.sel;
     }
-    msg->psns = psns != 0 ? psns : 1;
+    if ((pkt->has & ROCE_H_IMM) != 0)
+        p->imm = pkt->imm;
 }
 
-/* Behind which message |psn| belongs: index + 1 of the newest that does not begin after it. */
-static uint64_t place_of(const struct sender *s, uint32_t psn)
+void packet_take(struct messages *m, struct sender *s, const struct roce_frame *frame,
+                 const struct roce_packet *pkt, uint32_t flags)
 {
-    uint64_t i = s->n;
-    while (i > 0 && roce_psn_diff(s->msg[i - 1].psn, psn) > 0)
-        i--;
-    return i;
-}
-
-static void begin(struct messages *m, struct sender *s, const struct roce_frame *frame,
-                  const struct roce_packet *pkt, uint32_t flags, uint32_t psns)
-{
-    const uint32_t psn = pkt->bth.psn;
-    const bool ordered = s->service != ENG_UD;
-    const uint64_t place = ordered ? place_of(s, psn) : s->n;
-    if (ordered && place > 0 && (flags & ROCE_V_RETRANSMITTED) != 0) {
-        struct message *msg = &s->msg[place - 1];
-        const bool same = msg->psn == psn;
-        if (same)
-            keep_payload(m, msg, frame, pkt, 0, (flags & ROCE_V_DUP) != 0);
-        /* The same again, or a READ that asks for the rest (IBTA 9.7.5.1.3). */
-        if (same || (uint32_t)roce_psn_diff(psn, msg->psn) < msg->psns)
+    const int op = op_of(pkt);
+    if ((flags & ROCE_V_DUP) != 0)
+        return;
+    if (s->n_packets == s->packets_room) {
+        void *grown = grow(s->packet, &s->packets_room, s->n_packets + 1, sizeof(*s->packet));
+        if (grown == NULL) {
+            m->totals.unfit++;
             return;
+        }
+        s->packet = grown;
     }
-    struct message *msg = insert(s, place);
-    if (msg == NULL) {
+    if (op < 0 || (pkt->has & ROCE_HAS_PAYLOAD) == 0) {
         m->totals.unfit++;
         return;
     }
-    msg->op = (uint8_t)op_of(pkt);
-    msg->psn = psn;
-    msg->ts = frame->ts;
-    fill(msg, pkt, psns);
-    msg->many = pkt->pos == ROCE_POS_FIRST;
-    msg->mtu = pkt->payload_len;
-    keep_payload(m, msg, frame, pkt, 0, false);
-    if (!msg->many)
-        take_end(msg, pkt);
+    uint64_t psn = pkt->bth.psn + (UINT64_C(1) << 32); /* below it there is room to go back */
+    if (s->n_packets != 0)
+        psn = s->highest +
+              (uint64_t)(int64_t)roce_psn_diff(pkt->bth.psn, (uint32_t)s->highest & ROCE_PSN_MASK);
+    if (s->n_packets == 0 || psn > s->highest)
+        s->highest = psn;
+    struct packet *p = &s->packet[s->n_packets++];
+    *p = (struct packet){
+        .psn = psn,
+        .ts = frame->ts,
+        .len = pkt->payload_len,
+        .op = (uint8_t)op,
+        .pos = pkt->pos,
+        .solicited = pkt->bth.se,
+    };
+    p->data = messages_carries(p->op) ? keep(m, frame, pkt) : PACKET_NO_DATA;
+    fill(p, pkt);
 }
 
-static void go_on(struct messages *m, struct sender *s, const struct roce_frame *frame,
-                  const struct roce_packet *pkt, uint32_t flags)
+static int by_psn(const void *a, const void *b)
 {
-    const uint64_t place = place_of(s, pkt->bth.psn);
-    struct message *msg = place > 0 ? &s->msg[place - 1] : NULL;
-    const uint32_t index = msg != NULL ? (uint32_t)roce_psn_diff(pkt->bth.psn, msg->psn) : 0;
-    if (msg == NULL || !msg->many || msg->mtu == 0 || index == 0 ||
-        (msg->complete && index >= msg->psns) ||
-        (uint64_t)index * msg->mtu + pkt->payload_len > MESSAGES_LEN_MAX) {
-        m->totals.orphans += (flags & ROCE_V_DUP) == 0;
-        return;
+    const struct packet *x = a, *y = b;
+    if (x->psn != y->psn)
+        return x->psn < y->psn ? -1 : 1;
+    return x->ts < y->ts ? -1 : x->ts > y->ts;
+}
+
+/* A packet behind the |n| packets of a message that began with |first|. */
+static bool goes_on(const struct packet *first, const struct packet *last, const struct packet *p)
+{
+    if ((p->pos != ROCE_POS_MIDDLE && p->pos != ROCE_POS_LAST) || last->pos == ROCE_POS_LAST)
+        return false;
+    const bool sends = first->op == ENG_WR_SEND || first->op == ENG_WR_SEND_IMM;
+    if (sends != (p->op == ENG_WR_SEND || p->op == ENG_WR_SEND_IMM) || p->psn == last->psn)
+        return false;
+    const uint64_t off = (p->psn - first->psn) * first->len;
+    return off + p->len <= (first->has_reth && !sends ? first->dma_len : MESSAGES_LEN_MAX);
+}
+
+static void join(struct messages *m, const struct sender *s, struct message *msg)
+{
+    const struct packet *first = &s->packet[msg->first];
+    const struct packet *last = &s->packet[msg->first + msg->packets - 1];
+    uint64_t got = 0, len = (last->psn - first->psn) * first->len + last->len;
+    bool whole = messages_carries(last->op);
+    for (uint64_t i = msg->first; i < msg->first + msg->packets; i++) {
+        got += s->packet[i].len;
+        whole = whole && s->packet[i].data != PACKET_NO_DATA;
+        msg->ts = s->packet[i].ts < msg->ts ? s->packet[i].ts : msg->ts;
     }
-    const uint64_t off = (uint64_t)index * msg->mtu;
-    const uint64_t end = off + pkt->payload_len;
-    if (index >= msg->psns)
-        msg->psns = index + 1;
-    if (pkt->op == ROCE_OP_SEND && end > msg->len)
-        msg->len = (uint32_t)end;
-    keep_payload(m, msg, frame, pkt, off, (flags & ROCE_V_DUP) != 0);
-    if (pkt->pos == ROCE_POS_LAST)
-        take_end(msg, pkt);
+    msg->op = last->op;
+    msg->solicited = last->solicited;
+    msg->complete = last->pos == ROCE_POS_LAST || last->pos == ROCE_POS_ONLY;
+    if (!messages_carries(msg->op))
+        len = first->has_reth ? first->dma_len : ATOMIC_LEN;
+    msg->len = (uint32_t)(len <= MESSAGES_LEN_MAX ? len : MESSAGES_LEN_MAX);
+    msg->captured = whole && got == len;
+    m->totals.messages++;
+    m->totals.bytes += msg->len;
+    m->totals.by_op[msg->op]++;
+    m->totals.incomplete += !msg->complete;
+    m->totals.generated += messages_carries(msg->op) && !msg->captured && msg->len != 0;
 }
 
-void message_take(struct messages *m, struct sender *s, const struct roce_frame *frame,
-                  const struct roce_packet *pkt, uint32_t flags, uint32_t psns)
+/* A READ takes the PSNs of its answer; what asks again for a part of it is no message (IBTA
+ * 9.7.5.1.3). */
+static uint64_t end_of(const struct sender *s, const struct packet *p)
 {
-    if (op_of(pkt) < 0 || (pkt->has & ROCE_HAS_PAYLOAD) == 0)
-        return;
-    if (pkt->pos == ROCE_POS_FIRST || pkt->pos == ROCE_POS_ONLY)
-        begin(m, s, frame, pkt, flags, psns);
-    else
-        go_on(m, s, frame, pkt, flags);
+    if (p->op != ENG_WR_READ || s->mtu == 0)
+        return p->psn + 1;
+    return p->psn + roce_psn_count(p->dma_len, s->mtu);
+}
+
+static bool is_fit(const struct packet *p)
+{
+    const bool named = p->op == ENG_WR_READ || p->op == ENG_WR_FLUSH;
+    return !named || (p->has_reth && p->dma_len <= MESSAGES_LEN_MAX);
+}
+
+int packets_join(struct messages *m, struct sender *s)
+{
+    const bool ordered = s->service != ENG_UD;
+    uint64_t busy = 0;
+    s->msg = calloc(s->n_packets + 1, sizeof(*s->msg));
+    if (s->msg == NULL)
+        return -1;
+    if (ordered && s->n_packets != 0)
+        qsort(s->packet, s->n_packets, sizeof(*s->packet), by_psn);
+    for (uint64_t i = 0; i < s->n_packets;) {
+        const struct packet *p = &s->packet[i];
+        struct message msg = {.first = i++, .packets = 1, .ts = p->ts};
+        if (ordered && p->psn < busy)
+            continue;
+        if (p->pos == ROCE_POS_MIDDLE || p->pos == ROCE_POS_LAST) {
+            m->totals.orphans++;
+            continue;
+        }
+        if (!is_fit(p)) {
+            m->totals.unfit++;
+            continue;
+        }
+        while (p->pos == ROCE_POS_FIRST && i < s->n_packets &&
+               goes_on(p, &s->packet[i - 1], &s->packet[i])) {
+            msg.packets++;
+            i++;
+        }
+        busy = end_of(s, &s->packet[i - 1]);
+        join(m, s, &msg);
+        s->msg[s->n++] = msg;
+    }
+    return 0;
+}
+
+void messages_copy(const struct messages *m, const struct sender *s, const struct message *msg,
+                   uint8_t *out)
+{
+    for (uint64_t i = msg->first; i < msg->first + msg->packets; i++) {
+        const struct packet *p = &s->packet[i];
+        if (p->len != 0)
+            memcpy(out, m->data + p->data, p->len);
+        out += p->len;
+    }
 }

@@ -56,7 +56,7 @@ static int make_data(struct replay *r)
     for (uint32_t i = 0; i < r->n; i++) {
         const struct sender *s = r->part[i].sender;
         for (uint64_t k = 0; k < s->n; k++) {
-            if (s->msg[k].payload != NULL)
+            if (s->msg[k].captured)
                 captured += s->msg[k].len;
             else if (messages_carries(s->msg[k].op) && s->msg[k].len > longest)
                 longest = s->msg[k].len;
@@ -74,8 +74,8 @@ static int make_data(struct replay *r)
         const struct sender *s = r->part[i].sender;
         r->offset[i] = off;
         for (uint64_t k = 0; k < s->n; k++)
-            if (s->msg[k].payload != NULL) {
-                memcpy(r->data + off, s->msg[k].payload, s->msg[k].len);
+            if (s->msg[k].captured) {
+                messages_copy(r->messages, s, &s->msg[k], r->data + off);
                 off += s->msg[k].len;
             }
     }
@@ -159,11 +159,11 @@ void replay_close(struct replay *r)
 
 /* Places keep their offset in the peer's memory, as far as it goes. */
 static uint64_t place_at_peer(const struct replay *r, const struct lane *lane,
-                              const struct message *msg)
+                              const struct message *msg, uint64_t va)
 {
     const uint64_t room = lane->remote.len != 0 ? lane->remote.len : r->target_len;
     const uint64_t len = msg->op == ENG_WR_READ || messages_carries(msg->op) ? msg->len : 8;
-    const uint64_t off = msg->va % room;
+    const uint64_t off = va % room;
     if (off + len <= room)
         return lane->remote.va + off;
     return lane->remote.va + (len < room ? (room - len) / 8 * 8 : 0);
@@ -173,7 +173,7 @@ static void add_data(const struct replay *r, uint64_t off, const struct message 
                      struct eng_send_wr *wr)
 {
     const uint32_t lkey = eng_mr_lkey(r->mr);
-    if (msg->payload != NULL) {
+    if (msg->captured) {
         wr->n_sge = 1;
         wr->sge[0] = (struct eng_sge){.addr = r->data_va + off, .length = msg->len, .lkey = lkey};
         return;
@@ -190,13 +190,15 @@ static struct eng_send_wr request(const struct replay *r, uint32_t i, const stru
                                   uint64_t off)
 {
     const struct lane *lane = &r->lanes[i];
+    const struct sender *s = r->part[i].sender;
+    const struct packet *first = &s->packet[msg->first], *last = first + msg->packets - 1;
     struct eng_send_wr wr = {
         .wr_id = (uint64_t)i << 32 | r->part[i].posted % r->opts->depth,
         .op = (enum eng_wr_op)msg->op,
         .signaled = true,
         .solicited = msg->solicited,
-        .imm = msg->imm,
-        .remote_va = place_at_peer(r, lane, msg),
+        .imm = last->imm,
+        .remote_va = place_at_peer(r, lane, msg, first->va),
         .rkey = lane->remote.rkey,
         .ah = lane->ah,
         .dest_qpn = lane->remote.qpn,
@@ -208,19 +210,19 @@ static struct eng_send_wr request(const struct replay *r, uint32_t i, const stru
     case ENG_WR_FETCH_ADD:
         wr.n_sge = msg->len != 0;
         wr.sge[0] = lane_local(lane, 0, msg->len);
-        wr.compare_add = msg->compare_add;
-        wr.swap = msg->swap;
+        wr.compare_add = first->compare_add;
+        wr.swap = first->swap;
         if (wr.op != ENG_WR_READ)
             wr.remote_va &= ~UINT64_C(7); /* as atomics must be (IBTA 9.4.5) */
         break;
     case ENG_WR_ATOMIC_WRITE:
-        memcpy(&wr.atomic_write, r->data + (msg->payload != NULL ? off : r->made_off), ATOMIC_LEN);
+        memcpy(&wr.atomic_write, r->data + (msg->captured ? off : r->made_off), ATOMIC_LEN);
         wr.remote_va &= ~UINT64_C(7);
         break;
     case ENG_WR_FLUSH:
         wr.flush_length = msg->len < r->target_len ? msg->len : r->target_len;
-        wr.flush_type = msg->flush_type;
-        wr.flush_level = msg->flush_level;
+        wr.flush_type = first->flush_type;
+        wr.flush_level = first->flush_level;
         break;
     case ENG_WR_SEND:
     case ENG_WR_SEND_IMM:
@@ -274,7 +276,7 @@ static int post(struct replay *r, uint32_t i, roce_tstamp now)
     const struct message *msg = &s->msg[k];
     if (k == 0 && part->posted > 0) { /* another pass: the first one's data again */
         for (uint64_t back = 0; back < s->n; back++)
-            r->offset[i] -= s->msg[back].payload != NULL ? s->msg[back].len : 0;
+            r->offset[i] -= s->msg[back].captured ? s->msg[back].len : 0;
     }
     const struct eng_send_wr wr = request(r, i, msg, r->offset[i]);
     const int rc = eng_post_send(r->lanes[i].qp, now, &wr);
@@ -282,7 +284,7 @@ static int post(struct replay *r, uint32_t i, roce_tstamp now)
         return rc;
     part->posted_at[part->posted % r->opts->depth] = now;
     part->posted++;
-    r->offset[i] += msg->payload != NULL ? msg->len : 0;
+    r->offset[i] += msg->captured ? msg->len : 0;
     return 0;
 }
 
