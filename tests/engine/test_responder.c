@@ -52,6 +52,38 @@ static void test_acknowledges_what_asks(void **state)
     rig_del(r);
 }
 
+/* Six requests that ask for an ACK, taken in before any answer leaves. */
+static void test_acks_merge_as_far_as_allowed(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t coalesce, acks;
+        uint32_t psns[6];
+    } cases[] = {{0, 6, {0, 1, 2, 3, 4, 5}},
+                 {1, 6, {0, 1, 2, 3, 4, 5}},
+                 {2, 3, {1, 3, 5}},
+                 {4, 2, {3, 5}},
+                 {16, 1, {5}}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct rig *r = start((struct rig_opts){.dev = {.ack_coalesce = cases[i].coalesce}});
+        for (uint32_t k = 0; k < 6; k++) {
+            rig_recv(r, 1, k, 0, 256);
+            craft_send(r, 1,
+                       &(struct craft){
+                           .opcode = ROCE_OPCODE_RC_SEND_ONLY, .psn = PSN0 + k, .ackreq = true});
+        }
+        for (uint32_t k = 0; k < cases[i].acks; k++) {
+            struct seen s;
+            assert_true(craft_next(r, 1, &s));
+            assert_int_equal(s.pkt.bth.psn, PSN0 + cases[i].psns[k]);
+            assert_int_equal(s.pkt.aeth.msn, cases[i].psns[k] + 1);
+        }
+        craft_expect_silence(r, 1);
+        assert_int_equal(rig_stats(r, 1).acks_sent, cases[i].acks);
+        rig_del(r);
+    }
+}
+
 static void test_asks_once_per_gap(void **state)
 {
     (void)state;
@@ -497,6 +529,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_acknowledges_what_asks),
+        cmocka_unit_test(test_acks_merge_as_far_as_allowed),
         cmocka_unit_test(test_asks_once_per_gap),
         cmocka_unit_test(test_repaired_gap_needs_no_nak),
         cmocka_unit_test(test_psn_far_ahead_is_behind),

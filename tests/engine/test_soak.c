@@ -92,8 +92,49 @@ static void test_rc_over_bad_wires(void **state)
                 h.implied > SEEDS / 2);
 }
 
+/* UC over a wire that loses: messages arrive whole or not at all, in order, and none twice. */
+static void test_uc_over_a_lossy_wire(void **state)
+{
+    (void)state;
+    uint64_t sent = 0, arrived = 0;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct rig *rig = rig_new(&(struct rig_opts){.service = ENG_UC, .mtu = 256, .seed = seed});
+        struct eng_rng rng = {.state = seed};
+        uint32_t len[100];
+        rig->loop.wire[0].loss = 0.05;
+        rig->loop.tap = check_frame;
+        for (uint32_t i = 0; i < 100; i++) {
+            len[i] = (uint32_t)(eng_rng_next(&rng) % 2000);
+            memset(rig->side[0].mem + i * 2000, (int)i, len[i]);
+            rig_recv(rig, 1, i, i * 2000, 2000);
+            struct eng_send_wr wr = rig_wr(rig, 0, ENG_WR_SEND_IMM, i * 2000, len[i], 0);
+            wr.imm = i;
+            assert_int_equal(rig_post(rig, 0, &wr), 0);
+        }
+        rig_run(rig, 1);
+        struct eng_wc wc;
+        uint32_t next = 0;
+        for (uint64_t n = 0; eng_cq_poll(rig->side[1].cq, &wc, 1) == 1; n++, arrived++) {
+            assert_int_equal(wc.status, ENG_WC_SUCCESS);
+            assert_int_equal(wc.wr_id, n);
+            assert_true(wc.imm >= next && wc.imm < 100);
+            next = wc.imm + 1;
+            assert_int_equal(wc.byte_len, len[wc.imm]);
+            for (uint32_t k = 0; k < wc.byte_len; k++)
+                assert_int_equal(rig->side[1].mem[n * 2000 + k], (uint8_t)wc.imm);
+        }
+        sent += 100;
+        assert_int_equal(rig_stats(rig, 0).msgs_sent, 100);
+        rig_del(rig);
+    }
+    /* (1 - p)^n packets, n = 1..8 evenly: 0.80 on the average */
+    const double share = (double)arrived / (double)sent;
+    assert_true(share > 0.77 && share < 0.83);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rc_over_bad_wires)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rc_over_bad_wires),
+                                       cmocka_unit_test(test_uc_over_a_lossy_wire)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
