@@ -35,6 +35,15 @@ static const struct name rocestat[] = {
 #undef COMMON
 };
 
+static const struct name rocereplay[] = {
+#define OPTION(letter, name, arg, kind, member, help) {letter, name},
+#include "rocereplay/gen.def"
+#include "rocereplay/peers.def"
+#include "rocereplay/serve.def"
+#include "rocereplay/shared.def"
+#undef OPTION
+};
+
 static char *read_page(const char *path)
 {
     FILE *f = fopen(path, "rb");
@@ -91,6 +100,12 @@ static void test_man_rocestat_names_every_option(void **state)
     assert_names("rocestat", rocestat, sizeof(rocestat) / sizeof(rocestat[0]));
 }
 
+static void test_man_rocereplay_names_every_option(void **state)
+{
+    (void)state;
+    assert_names("rocereplay", rocereplay, sizeof(rocereplay) / sizeof(rocereplay[0]));
+}
+
 /* --fail-on takes the kinds of findings: the page names them all. */
 static void test_man_rocestat_names_every_finding(void **state)
 {
@@ -112,6 +127,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_man_rocedump_names_every_option),
         cmocka_unit_test(test_man_rocestat_names_every_option),
+        cmocka_unit_test(test_man_rocereplay_names_every_option),
         cmocka_unit_test(test_man_rocestat_names_every_finding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

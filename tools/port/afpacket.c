@@ -278,8 +278,13 @@ static int set_up(struct afpacket *p, const struct afpacket_cfg *cfg)
     p->rx.base = p->map;
     p->tx.base = p->map + (size_t)(p->rx.count / p->rx.per_block) * BLOCK_SIZE;
     join_pause(p, cfg->netif);
-    if (!cfg->no_xdp && p->frame_max <= XDP_FRAME_MAX)
+    const uint32_t longest =
+        afpacket_mtu_needed(cfg->ip, cfg->path_mtu) + ROCE_ETH_LEN + ROCE_VLAN_LEN;
+    if (!cfg->no_xdp && longest <= XDP_FRAME_MAX) {
         p->xdp = xdp_new(cfg->netif->index, p->tx.count);
+        if (p->xdp != NULL && p->frame_max > XDP_FRAME_MAX)
+            p->frame_max = XDP_FRAME_MAX;
+    }
     return attach(p, cfg);
 }
 
@@ -324,10 +329,8 @@ struct port *afpacket_new(const struct afpacket_cfg *cfg, char text[PORT_TEXT_MA
     p->port.ops = &afpacket_ops;
     p->fd = p->guard = -1;
     p->frame_max = cfg->netif->mtu + ROCE_ETH_LEN + (cfg->vlan ? ROCE_VLAN_LEN : 0);
-    const uint32_t longest =
-        afpacket_mtu_needed(cfg->ip, cfg->path_mtu) + ROCE_ETH_LEN + ROCE_VLAN_LEN;
-    if (p->frame_max > longest)
-        p->frame_max = longest;
+    if (p->frame_max > ENG_FRAME_MAX)
+        p->frame_max = ENG_FRAME_MAX;
     if (open_all(p, cfg) != 0) {
         memcpy(text, p->port.text, PORT_TEXT_MAX);
         afpacket_del(&p->port);

@@ -221,6 +221,12 @@ int native_serve(struct station *st, int fd)
     struct end end;
     if (receive_offer(st, fd, &offer) != 0)
         return EXIT_IO;
+    if (offer.mtu > st->opts->mtu) {
+        msg_print("the peer wants path MTU %u; the most here is %u", offer.mtu,
+                  (unsigned)st->opts->mtu);
+        native_free(&offer);
+        return EXIT_IO;
+    }
     const struct plan plan = plan_from(&offer, st->opts);
     const int opened = end_open(&end, st, &plan, false);
     const int rc = opened == 0 ? run_server(st, fd, &end, &offer) : -1;

@@ -29,10 +29,9 @@ static const struct opt_program gen_program = {
     .name = "rocereplay gen",
     .synopsis = "rocereplay gen [OPTION]... [--connect HOW:HOST[:PORT]]",
     .summary = "Run RDMA operations against a peer, or against itself, and measure them.",
-    .footer =
-        "\nWithout -i both ends run in this process; with -w on time that is computed, so that\n"
-        "the same seed gives the same file. Exit status: 0 done, 1 an operation, input or\n"
-        "output failed, 2 wrong usage. More in rocereplay(1).\n",
+    .footer = "\nWithout -i both ends run in this process; with -w on time that is computed, so\n"
+              "that the same seed gives the same file. Exit status: 0 done, 1 an operation,\n"
+              "input or output failed, 2 wrong usage. More in rocereplay(1).\n",
     .table = gen_table,
     .count = sizeof(gen_table) / sizeof(gen_table[0]),
 };
@@ -40,8 +39,8 @@ static const struct opt_program serve_program = {
     .name = "rocereplay serve",
     .synopsis = "rocereplay serve -i IFACE [OPTION]...",
     .summary = "Answer RDMA operations of a peer on registered memory.",
-    .footer = "\nExit status: 0 done, 1 an operation, input or output failed, 2 wrong usage. More\n"
-              "in rocereplay(1).\n",
+    .footer = "\nExit status: 0 done, 1 an operation, input or output failed, 2 wrong usage.\n"
+              "More in rocereplay(1).\n",
     .table = serve_table,
     .count = sizeof(serve_table) / sizeof(serve_table[0]),
 };
@@ -56,7 +55,7 @@ static const struct {
     {ENG_WR_FETCH_ADD, "fadd"}, {ENG_WR_ATOMIC_WRITE, "atomic_write"},
     {ENG_WR_FLUSH, "flush"},
 };
-enum { OP_WRITE = 2 };
+enum { OP_WRITE = 2, MTU_DEFAULT = 1024 };
 #define SIZE_NOT_GIVEN UINT32_MAX /* --size takes less */
 
 static int bad(const char *option, const char *value, const char *wanted)
@@ -133,6 +132,8 @@ static int parse_vlan(struct replay_opts *opts)
 
 static int parse_mtu(struct replay_opts *opts)
 {
+    if (opts->mtu == 0) /* serve: not given */
+        return 0;
     for (uint64_t mtu = 256; mtu <= 4096; mtu *= 2)
         if (opts->mtu == mtu)
             return 0;
@@ -208,7 +209,7 @@ static int parse_connect(struct replay_opts *opts)
     if (host[0] == '[') {
         host++;
         n = strcspn(host, "]");
-        behind = host[n] == ']' ? host + n + 1 : host;
+        behind = host[n] == ']' ? host + n + 1 : "]";
     }
     uint64_t port = opts->port;
     if (n == 0 || n >= sizeof(opts->host) || (*behind != '\0' && *behind != ':'))
@@ -290,7 +291,7 @@ static struct replay_opts defaults(void)
     return (struct replay_opts){
         .op = OP_WRITE,
         .accept = ACCEPT_NATIVE,
-        .mtu = 1024,
+        .mtu = MTU_DEFAULT,
         .ttl = 64,
         .rd_atomic = 16,
         .timeout = 14,
@@ -400,6 +401,7 @@ int gen_opts_parse(struct replay_opts *opts, int argc, char **argv)
 int serve_opts_parse(struct replay_opts *opts, int argc, char **argv)
 {
     *opts = defaults();
+    opts->mtu = 0; /* peers that tell theirs may have what the interface carries */
     int rc = no_words("rocereplay serve", argv, opt_parse(&serve_program, argc, argv, opts));
     if (rc == 0)
         rc = limit("rx-depth", opts->rx_depth, DEPTH_MAX);
@@ -413,6 +415,9 @@ int serve_opts_parse(struct replay_opts *opts, int argc, char **argv)
         msg_print("no interface; give -i IFACE");
         return OPT_EXIT_USAGE;
     }
+    if (opts->mtu == 0 &&
+        (opts->by_hand || opts->accept == ACCEPT_PINGPONG || opts->accept == ACCEPT_PERFTEST))
+        opts->mtu = MTU_DEFAULT;
     if (check_cm(opts, opts->accept == ACCEPT_CM) != 0)
         return OPT_EXIT_USAGE;
     settle_defaults(opts, opts->accept == ACCEPT_PINGPONG, opts->accept == ACCEPT_PERFTEST,
@@ -428,6 +433,7 @@ int serve_opts_parse(struct replay_opts *opts, int argc, char **argv)
 void replay_opts_default(struct replay_opts *opts)
 {
     *opts = defaults();
+    opts->mtu = 0; /* peers that tell theirs may have what the interface carries */
 }
 
 int replay_opts_settle(struct replay_opts *opts)

@@ -138,7 +138,7 @@ void end_close(struct end *end)
 {
     if (end->st == NULL)
         return;
-    runner_detach(&end->runner);
+    end->st->work = NULL;
     for (uint32_t i = 0; end->lanes != NULL && i < end->plan.n; i++)
         lane_close(&end->lanes[i]);
     sink_close(&end->sink);

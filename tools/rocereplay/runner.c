@@ -22,11 +22,6 @@ void runner_attach(struct runner *r)
     r->st->work_ctx = r;
 }
 
-void runner_detach(struct runner *r)
-{
-    r->st->work = NULL;
-}
-
 static bool over(const struct runner *r)
 {
     return r == NULL || r->load == NULL || load_over(r->load);

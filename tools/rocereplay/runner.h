@@ -12,9 +12,8 @@ struct runner {
     struct sink *sink; /* NULL: none */
 };
 
-/* runner_attach makes |r| part of each turn of its station; runner_detach ends that. */
+/* runner_attach makes |r| part of each turn of its station, until |st->work| is NULL again. */
 void runner_attach(struct runner *r);
-void runner_detach(struct runner *r);
 /* runner_run turns the stations until the loads of |r| and of |twin| (NULL: none) are over; a
  * signal stops them. 0, or -1 with a message printed. */
 int runner_run(struct runner *r, struct runner *twin);

@@ -80,6 +80,8 @@ int serve_main(int argc, char **argv)
     if (rc != 0)
         return rc == OPT_EXIT_DONE ? EXIT_DONE : EXIT_USAGE;
     signals_catch();
+    if (opts.mtu == 0)
+        opts.mtu = station_best_mtu(opts.interface);
     if (station_open(&st, &opts, opts.by_hand ? opts.peer_addr : NULL) == 0) {
         st.truth = &truth;
         status = run(&st);

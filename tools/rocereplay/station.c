@@ -117,6 +117,19 @@ static int choose_address(struct station *st, const uint8_t *peer_ip)
     return 0;
 }
 
+uint16_t station_best_mtu(const char *name)
+{
+    static const uint8_t ipv6[16] = {0xFD};
+    struct netif netif;
+    char text[PORT_TEXT_MAX];
+    uint16_t mtu = 4096;
+    if (netif_find(name, &netif, text) != 0)
+        return 256;
+    while (mtu > 256 && afpacket_mtu_needed(ipv6, mtu) > netif.mtu)
+        mtu /= 2;
+    return mtu;
+}
+
 int station_open(struct station *st, const struct replay_opts *opts, const uint8_t *peer_ip)
 {
     char text[PORT_TEXT_MAX];

@@ -33,6 +33,10 @@ struct station {
     struct truth *truth;
 };
 
+/* station_best_mtu returns the largest path MTU that the interface |name| carries with IPv6 headers;
+ * 256 when it cannot tell. */
+uint16_t station_best_mtu(const char *name);
+
 /* station_open opens the interface of |opts|; |peer_ip| decides between IPv4 and IPv6, NULL: IPv4
  * when there is one. 0, or -1 with a message printed. */
 int station_open(struct station *st, const struct replay_opts *opts, const uint8_t *peer_ip);

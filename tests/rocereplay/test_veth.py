@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""gen and serve over a veth pair between two network namespaces of the test's own; needs root, skipped without."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import common
+from common import rocestat, tshark
+
+SKIPPED = 77
+PATIENCE = 20
+NAMES = [f"rocereplay-{os.getpid()}-{end}" for end in "ab"]
+GEN, SERVE = "10.99.0.1", "10.99.0.2"
+
+
+def ip(*args):
+    subprocess.run(["ip", *args], check=True, capture_output=True)
+
+
+def network():
+    """a (gen) and b (serve), MTU 4200; false where that cannot be had."""
+    if os.geteuid() != 0:
+        return False
+    try:
+        for name in NAMES:
+            ip("netns", "add", name)
+        ip("link", "add", "v0", "netns", NAMES[0], "type", "veth", "peer", "name", "v0", "netns", NAMES[1])
+        ip("link", "add", "bare", "netns", NAMES[1], "type", "veth", "peer", "name", "erab", "netns", NAMES[1])
+        ip("-n", NAMES[1], "link", "set", "bare", "up")
+        ip("-n", NAMES[1], "addr", "flush", "dev", "bare")
+        for i, name in enumerate(NAMES):
+            ip("-n", name, "link", "set", "lo", "up")
+            ip("-n", name, "link", "set", "v0", "mtu", "4200", "up")
+            ip("-n", name, "addr", "add", f"10.99.0.{i + 1}/24", "dev", "v0")
+            ip("-n", name, "addr", "add", f"fd99::{i + 1}/64", "dev", "v0", "nodad")
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    return True
+
+
+def remove():
+    for name in NAMES:
+        subprocess.run(["ip", "netns", "del", name], capture_output=True)
+
+
+def command(end, *args):
+    return ["ip", "netns", "exec", NAMES[end], str(common.BIN / "rocereplay"), *map(str, args)]
+
+
+def gen(*args, status=0):
+    done = subprocess.run(command(0, "gen", "-i", "v0", "--json", *args), capture_output=True, timeout=60, text=True,
+                          env=common.ENV)
+    if done.returncode != status:
+        raise AssertionError(f"{args}: status {done.returncode}, not {status}:\n{done.stdout}{done.stderr}")
+    return json.loads(done.stdout) if done.stdout else done.stderr
+
+
+class Serve:
+    """rocereplay serve while the block runs; it has to end by itself, or by SIGINT, with |status|."""
+
+    def __init__(self, *args, status=0, interrupt=False):
+        self.args, self.status, self.interrupt = args, status, interrupt
+
+    def __enter__(self):
+        args = self.args if self.interrupt else ("--once", *self.args)
+        self.process = subprocess.Popen(command(1, "serve", "-i", "v0", *args), stderr=subprocess.PIPE,
+                                        stdout=subprocess.DEVNULL, text=True,
+                                        env=common.ENV)
+        self.first = self.process.stderr.readline()
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if self.interrupt or kind:
+            self.process.send_signal(signal.SIGINT)
+        try:
+            _, self.said = self.process.communicate(timeout=PATIENCE)
+        finally:
+            self.process.kill()
+        if not kind and self.process.returncode != self.status:
+            raise AssertionError(f"serve: status {self.process.returncode}: {self.first}{self.said}")
+
+
+class Runs(unittest.TestCase):
+    def good(self, result, messages):
+        self.assertEqual(result["status"], "success")
+        self.assertEqual(result["mismatches"], 0)
+        self.assertEqual(result["sent"]["messages"], messages)
+        if "peer_report" in result:
+            self.assertEqual(result["peer_report"]["mismatches"], 0)
+
+    def test_each_operation(self):
+        with Serve(interrupt=True):
+            for op in ("send", "send_imm", "write", "write_imm", "read", "cas", "fadd", "atomic_write"):
+                with self.subTest(op=op):
+                    result = gen("--connect", f"rocereplay:{SERVE}", "--op", op, "--verify", "-n", 200, "--size", 5000)
+                    self.good(result, 200)
+
+    def test_paths(self):
+        """Each way of sending, path MTU, both kinds of address, several QPs, both directions."""
+        with Serve("--address", "fd99::2", interrupt=True):
+            for args in (["--mtu", 4096], ["--tx", "ring"], ["--qp", 5], ["--bidirectional"], ["--busy-poll"]):
+                with self.subTest(args=args):
+                    result = gen("--connect", "rocereplay:[fd99::2]", "--op", "send", "--verify", "-n", 100, *args)
+                    self.good(result, 100 * result["qps"])
+
+    def test_programs_exchanges(self):
+        for accept, connect in (
+                (["pingpong"], ["pingpong"]),
+                (["pingpong", "--service", "uc"], ["pingpong", "--service", "uc"]),
+                (["pingpong", "--service", "ud", "--size", 1024], ["pingpong", "--service", "ud", "--size", 1024]),
+                (["perftest", "--op", "send"], ["perftest", "--op", "send"]),
+                (["perftest", "--op", "write", "--qp", 2], ["perftest", "--op", "write", "--qp", 2]),
+                (["perftest", "--op", "read"], ["perftest", "--op", "read"]),
+                (["perftest", "--op", "atomic"], ["perftest", "--op", "fadd"]),
+                (["perftest", "--op", "send", "--latency"], ["perftest", "--op", "send", "--latency"]),
+                (["perftest", "--op", "write", "--latency"], ["perftest", "--op", "write", "--latency"]),
+                (["perftest", "--op", "read", "--latency"], ["perftest", "--op", "read", "--latency"]),
+                (["cm", "--app", "rping"], ["cm", "--app", "rping"]),
+                (["cm", "--app", "echo"], ["cm", "--app", "echo"]),
+                (["cm"], ["cm", "--qp", 3, "--op", "send"]),
+                (["cm"], ["cm", "--op", "read", "--verify"])):
+            with self.subTest(accept=accept, connect=connect):
+                with Serve("--accept", *accept, "-n", 200):
+                    result = gen("--connect", f"{connect[0]}:{SERVE}", *connect[1:], "-n", 200)
+                self.good(result, 200 * result["qps"])
+
+    def test_contents_survive_losses(self):
+        with Serve("--drop", "1%", "--seed", 5, interrupt=True):
+            for op in ("send", "write", "read", "fadd"):
+                with self.subTest(op=op):
+                    result = gen("--connect", f"rocereplay:{SERVE}", "--op", op, "--verify", "-n", 100, "--drop", "1%",
+                                 "--timeout", 10, "--seed", 6)
+                    self.good(result, 100)
+        with Serve("--accept", "cm", "--app", "rping", "--drop", "2%", "--dup", "2%", "--seed", 5):
+            self.good(gen("--connect", f"cm:{SERVE}", "--app", "rping", "-n", 100), 100)
+
+    def test_wire_and_truth(self):
+        """What both ends say of themselves, what was recorded, and what the wire showed is the same."""
+        record, ours, theirs = common.WORK / "wire.pcap", common.WORK / "gen.json", common.WORK / "serve.json"
+        with Serve("--truth", theirs):
+            result = gen("--connect", f"rocereplay:{SERVE}", "--op", "write", "-n", 50, "--size", 8192, "-w", record,
+                         "--truth", ours, "--drop", "#1:+9,#1:+100")
+        self.good(result, 50)
+        gen_truth, serve_truth = json.loads(ours.read_text()), json.loads(theirs.read_text())
+        a, b = gen_truth["qps"][0], serve_truth["qps"][0]
+        self.assertEqual((a["qpn"], a["remote_qpn"]), (b["remote_qpn"], b["qpn"]))
+        self.assertEqual(a["naks_received"], b["naks_sent"])
+        self.assertEqual(len(gen_truth["faults"]), 2)
+        self.assertEqual(a["tx_packets"] - 2, b["rx_packets"])
+        self.assertEqual(a["rx_packets"], b["tx_packets"])
+        report = rocestat(record)
+        self.assertEqual(report["icrc"]["bad"], 0)
+        self.assertEqual(report["icrc"]["ok"], b["rx_packets"] + b["tx_packets"])
+        rows = tshark(record, "frame.number", display="udp.dstport == 4791")
+        self.assertEqual(len(rows), b["rx_packets"] + b["tx_packets"])
+
+    def test_by_hand(self):
+        serve = subprocess.Popen(
+            command(1, "serve", "-i", "v0", "--peer-ip", GEN, "--qpn", "0x123", "--psn", "77", "--own-qpn", "0x456",
+                    "--own-psn", "88"), stderr=subprocess.PIPE, text=True, env=common.ENV)
+        numbers = serve.stderr.readline().split(": own numbers: ")[1].split()
+        self.assertEqual(numbers[:6], ["--peer-ip", SERVE, "--qpn", "0x456", "--psn", "0x58"])
+        self.good(gen(*numbers, "--own-qpn", "0x123", "--own-psn", "77", "--op", "write", "--verify", "-n", 50), 50)
+        serve.send_signal(signal.SIGINT)
+        serve.communicate(timeout=PATIENCE)
+        self.assertEqual(serve.returncode, 0)
+
+    def test_kernel_keeps_quiet(self):
+        """No "port unreachable" for a frame that the port takes; the guard holds UDP port 4791."""
+        with Serve(interrupt=True):
+            before = self.unreachable()
+            self.good(gen("--connect", f"rocereplay:{SERVE}", "-n", 10), 10)
+            self.assertEqual(self.unreachable(), before)
+
+    def unreachable(self):
+        text = subprocess.run(["ip", "netns", "exec", NAMES[1], "cat", "/proc/net/snmp"], capture_output=True,
+                              text=True, check=True).stdout
+        keys, values = [line.split() for line in text.splitlines() if line.startswith("Icmp:")]
+        return int(dict(zip(keys, values))["OutDestUnreachs"])
+
+
+class Failures(unittest.TestCase):
+    """One line for each thing that may be wrong with the network or the peer."""
+
+    def one_line(self, text, *args):
+        said = gen(*args, status=1)
+        said = said if isinstance(said, str) else said["status"]
+        self.assertIn(text, said)
+
+    def test_peers(self):
+        self.one_line("Connection refused", "--connect", f"rocereplay:{SERVE}:9")
+        self.one_line("no answer to ARP", "--peer-ip", "10.99.0.77", "--qpn", 5)
+        self.one_line("no route to", "--peer-ip", "fd98::1", "--qpn", 5)
+        with Serve("--accept", "cm"):
+            self.one_line("nobody listens", "--connect", f"cm:{SERVE}:1234")
+            self.good_end()
+
+    def good_end(self):
+        gen("--connect", f"cm:{SERVE}", "-n", 1)
+
+    def test_transport(self):
+        done = subprocess.run(command(0, "gen", "-i", "v0", "--peer-ip", SERVE, "--qpn", 5, "--timeout", 8, "--retry-cnt",
+                                      1, "-n", 1), capture_output=True, text=True, timeout=60, env=common.ENV)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the peer did not answer", done.stderr)
+
+    def test_interface(self):
+        cases = {("bare",): "the interface has no IP address; give it one", ("none",): "no such interface",
+                 ("v0", "--address", "10.99.0.9"): "is no address of the interface"}
+        for (name, *rest), text in cases.items():
+            done = subprocess.run(command(1, "serve", "-i", name, *rest), capture_output=True, text=True, timeout=60,
+                                  env=common.ENV)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(text, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+        ip("-n", NAMES[0], "link", "set", "v0", "mtu", "1500")
+        try:
+            self.one_line("MTU 1500 is too small for path MTU 2048", "--connect", f"rocereplay:{SERVE}", "--mtu", 2048)
+        finally:
+            ip("-n", NAMES[0], "link", "set", "v0", "mtu", "4200")
+
+    def test_port_is_taken(self):
+        with Serve(interrupt=True):
+            done = subprocess.run(command(1, "serve", "-i", "v0"), capture_output=True, text=True, timeout=60,
+                                  env=common.ENV)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("UDP port 4791 of 10.99.0.2 is taken", done.stderr)
+
+
+def setUpModule():
+    if not network():
+        remove()
+        print("skipped: no network namespaces can be made here (root is needed)")
+        sys.stdout.flush()
+        os._exit(SKIPPED)
+
+
+def tearDownModule():
+    remove()
+
+
+if __name__ == "__main__":
+    common.main()
