@@ -175,8 +175,8 @@ static void start_save(struct app *app)
         job.until = ui->until;
     }
     if (!ui->status.seekable) {
-        job.ring = player_copy_ring(app->player);
-        if (job.ring == NULL) {
+        job.from_rings = player_copy_rings(app->player, &job.newest, &job.kept);
+        if (!job.from_rings) {
             ui_say(ui, true, "out of memory");
             return;
         }
@@ -303,27 +303,30 @@ static void open_first(struct app *app)
     }
 }
 
+/* Whether the model has gone on since the snapshot that is shown was taken. */
+static bool is_stale(const struct app *app)
+{
+    const struct ui_status *status = &app->ui.status;
+    return status->frames != app->shown->totals.packets ||
+           (status->run == RUN_ENDED && !app->shown->over);
+}
+
 static void take(struct app *app)
 {
-    const uint64_t frames = app->ui.status.frames;
     const enum ui_run run = app->ui.status.run;
-    const bool waiting = app->ui.frozen && !wants_more(app) && app->asked.detail == app->ui.open.id;
-    (void)waiting;
-    if (player_take(app->player, &app->shown)) {
+    const bool taken = player_take(app->player, &app->shown);
+    player_status(app->player, &app->ui.status);
+    if (taken) {
         app->fetched = false;
-        player_status(app->player, &app->ui.status);
         ui_settle(&app->ui, app->shown);
         open_first(app);
-        app->changed = true;
-        return;
     }
-    player_status(app->player, &app->ui.status);
     /* Something else happened: a pause, the end, a place that was looked for. */
-    if (run != app->ui.status.run || frames != app->ui.status.frames) {
-        app->changed = true;
-        if (!app->ui.frozen)
-            request(app);
-    }
+    if (!app->ui.frozen && app->ui.status.run != RUN_LIVE && is_stale(app))
+        request(app);
+    /* The end is shown together with what there is at the end. */
+    app->changed = app->changed || taken || (run != app->ui.status.run && !is_stale(app)) ||
+                   app->ui.status.run == RUN_PAUSED;
 }
 
 static int timeout_ms(const struct app *app)
@@ -335,6 +338,20 @@ static int timeout_ms(const struct app *app)
         return IDLE_MS;
     const uint64_t left = app->next_ns > now ? app->next_ns - now : 0;
     return left > IDLE_MS * UINT64_C(1000000) ? IDLE_MS : (int)(left / 1000000) + 1;
+}
+
+/* It is time for a new snapshot, or at least for a look at what is always shown. */
+static void tick(struct app *app)
+{
+    const bool over = app->ui.status.run == RUN_ENDED || app->ui.status.run == RUN_FAILED;
+    player_status(app->player, &app->ui.status);
+    app->changed = app->changed || !over;
+    const bool moves = app->ui.status.run == RUN_LIVE || app->ui.status.run == RUN_PLAYING ||
+                       app->ui.status.run == RUN_SEEKING;
+    if (!app->ui.frozen && (moves || is_stale(app)))
+        request(app);
+    else
+        app->next_ns = clock_monotonic_ns() + IDLE_MS * UINT64_C(1000000);
 }
 
 static void loop(struct app *app)
@@ -357,17 +374,8 @@ static void loop(struct app *app)
         if (fds[0].revents != 0)
             read_terminal(app);
         check_save(app);
-        if (clock_monotonic_ns() >= app->next_ns) {
-            player_status(app->player, &app->ui.status);
-            app->changed = true;
-            if (app->ui.frozen)
-                app->next_ns = clock_monotonic_ns() + IDLE_MS * UINT64_C(1000000);
-            else if (app->ui.status.run == RUN_LIVE || app->ui.status.run == RUN_PLAYING ||
-                     app->ui.status.run == RUN_SEEKING)
-                request(app);
-            else
-                app->next_ns = clock_monotonic_ns() + IDLE_MS * UINT64_C(1000000);
-        }
+        if (clock_monotonic_ns() >= app->next_ns)
+            tick(app);
     }
 }
 

@@ -129,6 +129,21 @@ static uint32_t flow_of(const struct roce_event *event)
     return answer && event->peer != ROCE_FLOW_NONE ? event->peer : event->flow;
 }
 
+/* What an RNR NAK refused had arrived: the loss that was told a moment ago is none. */
+static void take_back_loss(struct log *log, const struct roce_event *event)
+{
+    if (log->count == 0)
+        return;
+    struct log_entry *entry = &log->entry[(log->count - 1) % LOG_ENTRIES];
+    if (entry->type != LOG_TYPE_LOSS || entry->flow != event->flow || entry->more ||
+        entry->code != ROCE_LOST_DOWNSTREAM)
+        return;
+    log->by_level[entry->level]--;
+    entry->count--;
+    if (--entry->repeats == 0)
+        log->count--;
+}
+
 void log_event(struct log *log, const struct roce_flow_table *table, const struct roce_event *event,
                uint64_t fold_ns)
 {
@@ -152,6 +167,10 @@ void log_event(struct log *log, const struct roce_flow_table *table, const struc
         entry.code = event->cause;
     if (type == LOG_TYPE_LOSS)
         entry.code = event->location;
+    if (type == LOG_TYPE_SILENT && event->code != UINT8_MAX)
+        entry.has_psn = false;
+    if (type == LOG_TYPE_RESENT && event->cause == ROCE_CAUSE_RNR)
+        take_back_loss(log, event);
     entry.more = event->responses;
     if (event->kind == ROCE_EVENT_CM) {
         entry.code = event->cm->message;
@@ -221,18 +240,20 @@ static void describe(char *buf, size_t size, const struct log_entry *entry, bool
                        unsure ? "unsure (capture drops)" : "missing");
         break;
     case LOG_TYPE_LOSS:
-        (void)snprintf(buf, size, "%" PRIu64 " %s%s lost %s", n, entry->more ? "answer" : "frame",
-                       plural(n),
+        (void)snprintf(buf, size, "%" PRIu64 "%s %s", n,
+                       !entry->more ? ""
+                       : n == 1     ? " answer"
+                                    : " answers",
                        unsure                                ? "unsure (capture drops)"
-                       : entry->code == ROCE_LOST_UPSTREAM   ? "before the mirror"
-                       : entry->code == ROCE_LOST_DOWNSTREAM ? "behind the mirror"
-                       : entry->code == ROCE_LOST_CAPTURE    ? "by the capture only"
-                                                             : "somewhere");
+                       : entry->code == ROCE_LOST_UPSTREAM   ? "lost before mirror"
+                       : entry->code == ROCE_LOST_DOWNSTREAM ? "lost behind mirror"
+                       : entry->code == ROCE_LOST_CAPTURE    ? "lost by capture only"
+                                                             : "lost somewhere");
         break;
     case LOG_TYPE_RESENT:
-        (void)snprintf(buf, size, "%" PRIu64 " frame%s, cause %s%s", n, plural(n),
+        (void)snprintf(buf, size, "%" PRIu64 " frame%s (%s)%s", n, plural(n),
                        roce_cause_name((enum roce_cause)entry->code),
-                       after(a, sizeof(a), entry, ", after "));
+                       after(a, sizeof(a), entry, " +"));
         break;
     case LOG_TYPE_REORDER:
         (void)snprintf(buf, size, "late%s, not resent", after(a, sizeof(a), entry, " by "));
@@ -244,10 +265,13 @@ static void describe(char *buf, size_t size, const struct log_entry *entry, bool
         (void)snprintf(buf, size, "%s", nak_text(entry->code));
         break;
     case LOG_TYPE_RNR:
-        (void)snprintf(buf, size, "RNR NAK%s", after(a, sizeof(a), entry, ", timer "));
+        (void)snprintf(buf, size, "%s", after(a, sizeof(a), entry, "timer "));
         break;
     case LOG_TYPE_SILENT:
-        (void)snprintf(buf, size, "gave up%s", n > 0 ? " after resends" : "");
+        if (entry->code == UINT8_MAX)
+            (void)snprintf(buf, size, "gave up after %" PRIu64 " resends", n);
+        else
+            (void)snprintf(buf, size, "since NAK: %s", nak_text(entry->code));
         break;
     case LOG_TYPE_GHOST:
         (void)snprintf(buf, size, "answers a PSN not seen here");

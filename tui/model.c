@@ -49,13 +49,17 @@ struct model *model_new(const struct model_opts *opts)
         model->capacity = roce_flow_capacity(model->flows);
         model->track = calloc(model->capacity, sizeof(*model->track));
         model->rest = calloc(model->capacity, sizeof(*model->rest));
+        model->keeping = calloc(model->capacity / 64 + 1, sizeof(*model->keeping));
         model->pairs = calloc(PAIR_SLOTS, sizeof(*model->pairs));
     }
-    if (model->obs == NULL || model->track == NULL || model->rest == NULL || model->pairs == NULL ||
+    if (model->obs == NULL || model->track == NULL || model->rest == NULL ||
+        model->keeping == NULL || model->pairs == NULL ||
+        ring_init(&model->kept, opts->ring_bytes / KEEP_SHARE, opts->ring_slice) != 0 ||
         ring_init(&model->ring, opts->ring_bytes, opts->ring_slice) != 0) {
         model_del(model);
         return NULL;
     }
+    model->keep_budget = KEEP_PER_INTERVAL;
     model->epoch = 2; /* all zero tracks are older than the interval before */
     model->generation = 1;
     return model;
@@ -68,6 +72,8 @@ void model_del(struct model *model)
     roce_observer_del(model->obs);
     free(model->track);
     free(model->rest);
+    free(model->keeping);
+    ring_free(&model->kept);
     free(model->pairs);
     ring_free(&model->ring);
     free(model);
@@ -81,6 +87,11 @@ uint64_t model_frames(const struct model *model)
 const struct ring *model_ring(const struct model *model)
 {
     return &model->ring;
+}
+
+const struct ring *model_kept(const struct model *model)
+{
+    return &model->kept;
 }
 
 void model_tune(struct model *model, uint32_t ce_permille, uint32_t cnp_per_sec)
@@ -189,6 +200,7 @@ static void settle(struct model *model, roce_tstamp ts)
         note_drops(model);
         model->rates = model->recent.open;
         model->has_rates = true;
+        model->keep_budget = KEEP_PER_INTERVAL;
         model->epoch++;
         series_close(&model->recent);
         if (ts >= series_end(&model->recent)) {
@@ -308,6 +320,7 @@ static void count_frame(struct model *model, const struct roce_frame *frame,
     struct track *track = &model->track[v->flow];
     if ((v->flags & ROCE_V_NEW_FLOW) != 0) {
         *track = (struct track){.epoch = model->epoch};
+        model_keep_forget(model, v->flow);
         model->rest[v->flow] = (struct track_rest){0};
     }
     if ((v->flags & ROCE_V_MIRROR_DUP) != 0) {
@@ -359,6 +372,15 @@ static void count_frame(struct model *model, const struct roce_frame *frame,
     }
 }
 
+/* What people look for in the frames around it. */
+static bool is_incident(const struct roce_packet *pkt, const struct roce_verdict *v)
+{
+    if ((v->flags & (ROCE_V_GAP | ROCE_V_EPISODE | ROCE_V_READ_RESPONSE_GAP)) != 0)
+        return true;
+    return pkt->op == ROCE_OP_ACK && (pkt->has & ROCE_H_AETH) != 0 &&
+           roce_aeth_kind(pkt->aeth.syndrome) == ROCE_AETH_NAK;
+}
+
 static void keep_frame(struct model *model, const struct roce_frame *frame,
                        const struct roce_packet *pkt, bool icrc_bad, const struct roce_verdict *v)
 {
@@ -384,8 +406,13 @@ static void keep_frame(struct model *model, const struct roce_frame *frame,
         .icrc_bad = icrc_bad,
     };
     const uint64_t mark = ring_push(&model->ring, &record, frame);
-    if (track != NULL)
-        track->newest = mark;
+    if (track == NULL)
+        return;
+    track->newest = mark;
+    if (is_incident(pkt, v))
+        model_keep(model, v->flow, v->peer);
+    if (model->keepers > 0)
+        model_keep_on(model, mark);
 }
 
 static void match(struct model *model, const struct roce_frame *frame,

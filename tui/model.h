@@ -57,7 +57,9 @@ void model_filter(struct model *model, const struct roce_filter *filter);
 void model_tune(struct model *model, uint32_t ce_permille, uint32_t cnp_per_sec);
 
 uint64_t model_frames(const struct model *model);
+/* The newest frames, and those around gaps and NAKs, which are kept longer; some are in both. */
 const struct ring *model_ring(const struct model *model);
+const struct ring *model_kept(const struct model *model);
 
 /* model_snapshot fills |out|. */
 void model_snapshot(struct model *model, const struct snap_want *want, struct snapshot *out);

@@ -7,6 +7,10 @@
 
 enum { MODEL_PAUSERS = 64, MODEL_BEHIND = 4 };
 
+/* The ring of newest frames turns fast on a busy port. Frames around gaps and NAKs are kept longer,
+ * in a ring of their own: so many before and behind, of the flow and of its peer. */
+enum { KEEP_BEFORE = 32, KEEP_BEHIND = 64, KEEP_PER_INTERVAL = 500, KEEP_SHARE = 4 };
+
 /* What the model keeps of each flow, by flow id. What every frame touches is apart from the rest,
  * so that two flows share a cache line. */
 struct track {
@@ -23,6 +27,9 @@ struct track_rest {
     uint32_t packets, cnps;
     uint64_t latency_count;      /* messages completed when the next two were computed */
     uint32_t p50_us16, p99_us16; /* in 1/16 us */
+    uint64_t kept_newest;        /* mark of the newest frame in model.kept */
+    uint64_t kept_number;        /* and its number */
+    uint32_t keep;               /* frames that are still to be kept */
 };
 
 /* A sender and priority whose pauses are followed for the list of events. */
@@ -42,6 +49,10 @@ struct model {
     uint32_t capacity;
     uint32_t epoch; /* counts intervals */
     struct ring ring;
+    struct ring kept;
+    uint64_t *keeping;    /* bit n: flow n has frames to be kept */
+    uint32_t keepers;     /* bits set */
+    uint32_t keep_budget; /* incidents that may still begin in this interval */
     struct log log;
     uint64_t frames;
     bool begun, over;
@@ -68,6 +79,14 @@ struct model {
     struct roce_verdict verdict[MODEL_BEHIND]; /* by place in the batch */
     uint64_t *pairs;                           /* hashes of host pairs, for one snapshot */
 };
+
+/* model_keep notes that something happened at the frame of |record|, the newest one of its flow;
+ * model_keep_on keeps that frame when it is among those behind an incident. */
+void model_keep(struct model *model, uint32_t flow, uint32_t peer);
+void model_keep_on(struct model *model, uint64_t mark);
+
+/* model_keep_forget: the flow is gone. */
+void model_keep_forget(struct model *model, uint32_t flow);
 
 /* model_sample adds what the pauses grew by since the newest look to the open counters. */
 void model_sample(struct model *model);

@@ -311,19 +311,18 @@ static void take_frame(const struct ring *ring, const struct ring_record *record
     memcpy(out->slice, ring_data(record), out->slice_len);
 }
 
-/* The newest frames of a flow and its peer, newest first. */
-static uint32_t walk_back(struct model *model, const struct snap_want *want, uint32_t peer,
+/* Takes frames of a flow and its peer, older than |below|, newest first, until there are |max|.
+ * Returns how many there are then. */
+static uint32_t walk_back(const struct ring *ring, const struct snap_want *want, uint64_t flow_mark,
+                          uint64_t peer_mark, uint64_t below, uint32_t max, uint32_t n,
                           struct snapshot *out)
 {
-    const struct ring *ring = &model->ring;
-    const struct ring_record *a = ring_get(ring, model->track[want->detail].newest);
-    const struct ring_record *b =
-        peer != ROCE_FLOW_NONE ? ring_get(ring, model->track[peer].newest) : NULL;
-    uint32_t n = 0;
-    while ((a != NULL || b != NULL) && n < SNAP_FRAMES_MAX) {
+    const struct ring_record *a = ring_get(ring, flow_mark), *b = ring_get(ring, peer_mark);
+    while ((a != NULL || b != NULL) && n < max) {
         const bool reverse = a == NULL || (b != NULL && b->number > a->number);
         const struct ring_record *newest = reverse ? b : a;
-        if (want->detail_until == 0 || newest->number <= want->detail_until)
+        if (newest->number < below &&
+            (want->detail_until == 0 || newest->number <= want->detail_until))
             take_frame(ring, newest, reverse, &out->frame[n++]);
         if (reverse)
             b = ring_get(ring, b->before);
@@ -331,6 +330,19 @@ static uint32_t walk_back(struct model *model, const struct snap_want *want, uin
             a = ring_get(ring, a->before);
     }
     return n;
+}
+
+/* The newest frames, and behind them what is kept of older incidents. */
+static uint32_t take_frames(struct model *model, const struct snap_want *want, uint32_t peer,
+                            struct snapshot *out)
+{
+    const bool paired = peer != ROCE_FLOW_NONE;
+    const uint32_t n = walk_back(&model->ring, want, model->track[want->detail].newest,
+                                 paired ? model->track[peer].newest : 0, UINT64_MAX,
+                                 SNAP_FRAMES_MAX / 4 * 3, 0, out);
+    const uint64_t oldest = n > 0 ? out->frame[n - 1].record.number : UINT64_MAX;
+    return walk_back(&model->kept, want, model->rest[want->detail].kept_newest,
+                     paired ? model->rest[peer].kept_newest : 0, oldest, SNAP_FRAMES_MAX, n, out);
 }
 
 static void take_detail(struct model *model, const struct snap_want *want, struct snapshot *out)
@@ -358,7 +370,7 @@ static void take_detail(struct model *model, const struct snap_want *want, struc
     detail->latency = detail->ack = (struct roce_hist){0};
     (void)roce_flow_latency_add(model->flows, want->detail, ROCE_LATENCY_MESSAGE, &detail->latency);
     (void)roce_flow_latency_add(model->flows, want->detail, ROCE_LATENCY_ACK, &detail->ack);
-    const uint32_t n = walk_back(model, want, info.peer, out);
+    const uint32_t n = take_frames(model, want, info.peer, out);
     for (uint32_t i = 0; i < n / 2; i++) {
         const struct snap_frame swap = out->frame[i];
         out->frame[i] = out->frame[n - 1 - i];

@@ -51,8 +51,8 @@ struct player {
     struct orders orders;
     struct snapshot *back;
     bool ready;
-    struct ring *copy;
-    bool copied;
+    struct ring copy[2];
+    bool copied, copy_good;
     struct ui_status shown;
 
     /* of the thread alone */
@@ -204,26 +204,30 @@ static void seek(struct player *player, roce_tstamp ts, uint64_t frame)
     player->base_ns = 0;
 }
 
-static void copy_ring(struct player *player)
+static bool copy_ring(struct ring *copy, const struct ring *ring)
 {
-    const struct ring *ring = model_ring(player->model);
-    struct ring *copy = malloc(sizeof(*copy));
-    if (copy != NULL) {
-        if (ring_init(copy, ring->size, ring->slice) == 0) {
-            uint8_t *memory = copy->memory;
-            uint64_t *first = copy->first;
-            const uint64_t used = ring->head < ring->size ? ring->head : ring->size;
-            memcpy(memory, ring->memory, (size_t)used);
-            memcpy(first, ring->first, (size_t)(ring->size / RING_BLOCK) * sizeof(*first));
-            *copy = *ring;
-            copy->memory = memory;
-            copy->first = first;
-        } else {
-            free(copy);
-            copy = NULL;
-        }
+    if (ring_init(copy, ring->size, ring->slice) != 0)
+        return false;
+    uint8_t *memory = copy->memory;
+    uint64_t *first = copy->first;
+    const uint64_t used = ring->head < ring->size ? ring->head : ring->size;
+    memcpy(memory, ring->memory, (size_t)used);
+    memcpy(first, ring->first, (size_t)(ring->size / RING_BLOCK) * sizeof(*first));
+    *copy = *ring;
+    copy->memory = memory;
+    copy->first = first;
+    return true;
+}
+
+/* The one moment that a saving user takes from counting: some ms for the copy. */
+static void copy_rings(struct player *player)
+{
+    struct ring *copy = player->copy;
+    player->copy_good = copy_ring(&copy[0], model_ring(player->model));
+    if (player->copy_good && !copy_ring(&copy[1], model_kept(player->model))) {
+        ring_free(&copy[0]);
+        player->copy_good = false;
     }
-    player->copy = copy;
 }
 
 static void take_snapshot(struct player *player, const struct snap_want *want)
@@ -248,7 +252,7 @@ static bool obey(struct player *player)
     player->orders = (struct orders){.pause = -1, .snapshot = o.snapshot && !snap, .want = o.want};
     atomic_store_explicit(&player->asked, player->orders.snapshot, memory_order_release);
     if (o.copy) {
-        copy_ring(player);
+        copy_rings(player);
         player->copied = true;
         (void)pthread_cond_broadcast(&player->changed);
     }
@@ -591,7 +595,7 @@ void player_tune(struct player *player, const struct settings *settings)
     ordered(player);
 }
 
-struct ring *player_copy_ring(struct player *player)
+bool player_copy_rings(struct player *player, struct ring *newest, struct ring *kept)
 {
     order(player)->copy = true;
     player->copied = false;
@@ -599,8 +603,9 @@ struct ring *player_copy_ring(struct player *player)
     (void)pthread_mutex_lock(&player->lock);
     while (!player->copied)
         (void)pthread_cond_wait(&player->changed, &player->lock);
-    struct ring *copy = player->copy;
-    player->copy = NULL;
+    const bool good = player->copy_good;
+    *newest = player->copy[0];
+    *kept = player->copy[1];
     (void)pthread_mutex_unlock(&player->lock);
-    return copy;
+    return good;
 }

@@ -42,9 +42,9 @@ void player_filter(struct player *player, struct roce_filter *filter);
 void player_reset(struct player *player);
 void player_tune(struct player *player, const struct settings *settings);
 
-/* player_copy_ring copies the ring of newest frames; NULL without memory. The caller frees it with
- * ring_free and free. Waits for the counting thread to do it. */
-struct ring *player_copy_ring(struct player *player);
+/* player_copy_rings copies the rings of newest and of kept frames; false without memory. The caller
+ * frees them with ring_free. Waits for the counting thread to do it. */
+bool player_copy_rings(struct player *player, struct ring *newest, struct ring *kept);
 
 /* player_model_opts tells how the model is made for |opts|. */
 struct model_opts player_model_opts(const struct top_opts *opts, const struct source_info *info);

@@ -95,33 +95,79 @@ static bool passes(struct save *save, const struct roce_frame *frame, const stru
     return roce_filter_match(save->filter, &view);
 }
 
-static void from_ring(struct save *save)
+/* Writes the frame of |mark| if it is wanted; false when writing failed. */
+static bool take(struct save *save, const struct ring *ring, uint64_t mark)
 {
-    const struct ring *ring = save->job.ring;
-    for (uint64_t mark = ring_oldest(ring); mark != 0 && !atomic_load(&save->stop);
-         mark = ring_next(ring, mark)) {
-        const struct ring_record *record = ring_get(ring, mark);
-        struct roce_frame frame;
-        struct roce_packet pkt;
-        struct roce_verdict verdict = {.flow = record->flow,
-                                       .peer = ROCE_FLOW_NONE,
-                                       .connection = ROCE_FLOW_NONE,
-                                       .flags = record->flags,
-                                       .cause = ROCE_CAUSE_NONE,
-                                       .message_op = ROCE_MESSAGE_NONE,
-                                       .missing = record->missing,
-                                       .psns = record->psns,
-                                       .rtt = -1,
-                                       .latency = -1,
-                                       .wait = -1,
-                                       .delta = -1};
-        const struct roce_icrc icrc = {.status =
-                                           record->icrc_bad ? ROCE_ICRC_BAD : ROCE_ICRC_UNCHECKED};
-        ring_frame(ring, record, &frame);
-        (void)roce_packet_decode(&frame, NULL, &pkt);
-        if (passes(save, &frame, &pkt, &icrc, &verdict) && !write_frame(save, &frame))
-            return;
+    const struct ring_record *record = ring_get(ring, mark);
+    struct roce_frame frame;
+    struct roce_packet pkt;
+    struct roce_verdict verdict = {.flow = record->flow,
+                                   .peer = ROCE_FLOW_NONE,
+                                   .connection = ROCE_FLOW_NONE,
+                                   .flags = record->flags,
+                                   .cause = ROCE_CAUSE_NONE,
+                                   .message_op = ROCE_MESSAGE_NONE,
+                                   .missing = record->missing,
+                                   .psns = record->psns,
+                                   .rtt = -1,
+                                   .latency = -1,
+                                   .wait = -1,
+                                   .delta = -1};
+    const struct roce_icrc icrc = {.status =
+                                       record->icrc_bad ? ROCE_ICRC_BAD : ROCE_ICRC_UNCHECKED};
+    ring_frame(ring, record, &frame);
+    (void)roce_packet_decode(&frame, NULL, &pkt);
+    return !passes(save, &frame, &pkt, &icrc, &verdict) || write_frame(save, &frame);
+}
+
+struct kept {
+    uint64_t number, mark;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const struct kept *x = a, *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* The frames of old incidents, as far as they are not among the newest; the ring has them in the
+ * order in which they were found worth keeping. */
+static bool from_kept(struct save *save, uint64_t below)
+{
+    const struct ring *ring = &save->job.kept;
+    struct kept *list = NULL;
+    size_t n = 0, room = 0;
+    for (uint64_t mark = ring_oldest(ring); mark != 0; mark = ring_next(ring, mark)) {
+        const uint64_t number = ring_get(ring, mark)->number;
+        if (number >= below)
+            continue;
+        if (n == room) {
+            room = room == 0 ? 1024 : room * 2;
+            struct kept *more = realloc(list, room * sizeof(*list));
+            if (more == NULL)
+                break;
+            list = more;
+        }
+        list[n++] = (struct kept){number, mark};
     }
+    if (n > 0)
+        qsort(list, n, sizeof(*list), by_number);
+    bool good = true;
+    for (size_t i = 0; i < n && good; i++)
+        good = (i > 0 && list[i].number == list[i - 1].number) || take(save, ring, list[i].mark);
+    free(list);
+    return good;
+}
+
+static void from_rings(struct save *save)
+{
+    const struct ring *ring = &save->job.newest;
+    uint64_t mark = ring_oldest(ring);
+    if (!from_kept(save, mark != 0 ? ring_get(ring, mark)->number : UINT64_MAX))
+        return;
+    for (; mark != 0 && !atomic_load(&save->stop); mark = ring_next(ring, mark))
+        if (!take(save, ring, mark))
+            return;
 }
 
 static void from_file(struct save *save)
@@ -164,8 +210,8 @@ static void *work(void *arg)
 {
     struct save *save = arg;
     signals_leave();
-    if (save->job.ring != NULL)
-        from_ring(save);
+    if (save->job.from_rings)
+        from_rings(save);
     else
         from_file(save);
     if (save->writer != NULL && roce_writer_close(save->writer) != 0 && !save->failed)
@@ -181,9 +227,9 @@ static void *work(void *arg)
 
 static void release(struct save *save)
 {
-    if (save->job.ring != NULL) {
-        ring_free(save->job.ring);
-        free(save->job.ring);
+    if (save->job.from_rings) {
+        ring_free(&save->job.newest);
+        ring_free(&save->job.kept);
     }
     roce_filter_del(save->filter);
     roce_observer_del(save->obs);
@@ -199,7 +245,7 @@ struct save *save_start(const struct save_job *job)
     save->job = *job;
     if (job->filter[0] != '\0')
         save->filter = roce_filter_compile(job->filter, &error);
-    if (save->filter != NULL && job->ring == NULL && roce_filter_needs_flow(save->filter))
+    if (save->filter != NULL && !job->from_rings && roce_filter_needs_flow(save->filter))
         save->obs = roce_observer_new(
             &(struct roce_observer_opts){.max_flows = (uint32_t)job->opts->max_flows});
     if (pthread_create(&save->thread, NULL, work, save) == 0)

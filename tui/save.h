@@ -16,7 +16,8 @@ struct save_flow {
 
 struct save_job {
     const struct top_opts *opts;
-    struct ring *ring; /* taken over; NULL: the file is read */
+    bool from_rings;          /* else the file is read */
+    struct ring newest, kept; /* taken over, with |from_rings| */
     char path[UI_TEXT_LEN];
     char filter[UI_TEXT_LEN]; /* "": all */
     struct save_flow flow[2 * UI_MARKS_MAX];

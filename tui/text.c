@@ -153,6 +153,10 @@ const char *text_clock(char *buf, roce_tstamp ts, int digits)
 
 const char *text_addr(char *buf, const uint8_t addr[16], uint8_t ip_version, int width)
 {
+    /* GIDs of RoCEv1 carry IPv4 addresses, too; people know them without the prefix. */
+    static const uint8_t mapped[12] = {[10] = 0xFF, [11] = 0xFF};
+    if (width < ROCE_FMT_ADDR_MAX - 1 && memcmp(addr, mapped, sizeof(mapped)) == 0)
+        ip_version = 4;
     *roce_fmt_addr(buf, addr, ip_version) = '\0';
     const int len = (int)strlen(buf);
     if (len <= width || width < 3)

@@ -190,12 +190,14 @@ static void settle_order(struct ui *ui, const struct snapshot *snapshot)
         ui->cursor_at = ui->n_order > 0 ? ui->n_order - 1 : 0;
 }
 
-static uint32_t scroll(uint32_t top, uint32_t at, uint32_t count, uint32_t rows)
+/* Keeps |at| in view, with |margin| rows around it. */
+static uint32_t scroll(uint32_t top, uint32_t at, uint32_t count, uint32_t rows, uint32_t margin)
 {
-    if (at < top)
-        top = at;
-    if (at >= top + rows)
-        top = at - rows + 1;
+    const uint32_t above = at > margin ? at - margin : 0;
+    if (above < top)
+        top = above;
+    if (at + margin >= top + rows)
+        top = at + margin + 1 - rows;
     if (top + rows > count)
         top = count > rows ? count - rows : 0;
     return top;
@@ -271,17 +273,18 @@ static void settle_detail(struct ui *ui, const struct snapshot *snapshot)
     const struct view_list list = view_list(ui);
     if (ui->frame_at >= n)
         ui->frame_at = n - 1;
-    ui->frame_top = scroll(ui->frame_top, ui->frame_at, n, (uint32_t)list.rows);
+    ui->frame_top =
+        scroll(ui->frame_top, ui->frame_at, n, (uint32_t)list.rows, (uint32_t)list.rows / 3);
 }
 
 void ui_settle(struct ui *ui, const struct snapshot *snapshot)
 {
     const struct view_list list = view_list(ui);
     settle_order(ui, snapshot);
-    ui->top = scroll(ui->top, ui->cursor_at, ui->n_order, (uint32_t)list.rows);
+    ui->top = scroll(ui->top, ui->cursor_at, ui->n_order, (uint32_t)list.rows, 0);
     if (ui->host_at >= snapshot->n_hosts)
         ui->host_at = snapshot->n_hosts > 0 ? snapshot->n_hosts - 1 : 0;
-    ui->host_top = scroll(ui->host_top, ui->host_at, snapshot->n_hosts, (uint32_t)list.rows);
+    ui->host_top = scroll(ui->host_top, ui->host_at, snapshot->n_hosts, (uint32_t)list.rows, 0);
     if (ui->first_column >= ui->columns)
         ui->first_column = ui->columns - 1;
     if (ui->screen == SCREEN_QP)

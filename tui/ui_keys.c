@@ -5,14 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#include <roce/psn.h>
-
-#include "common/units.h"
 
 #include "ui.h"
-#include "ui_prompt.h"
+#include "ui_internal.h"
 #include "view.h"
 #include "view_qp.h"
 
@@ -22,15 +17,15 @@
 
 enum { WHEEL_ROWS = 3, SEEK_SECONDS = 10 };
 
-static void act(struct ui *ui, struct ui_action action)
+void ui_act(struct ui *ui, struct ui_action action)
 {
     if (ui->actions < UI_ACTIONS)
         ui->action[ui->actions++] = action;
 }
 
-static void act_kind(struct ui *ui, enum ui_action_kind kind)
+void ui_act_kind(struct ui *ui, enum ui_action_kind kind)
 {
-    act(ui, (struct ui_action){.kind = kind});
+    ui_act(ui, (struct ui_action){.kind = kind});
 }
 
 void ui_begin_prompt(struct ui *ui, enum ui_prompt prompt, const char *text)
@@ -44,7 +39,7 @@ void ui_begin_prompt(struct ui *ui, enum ui_prompt prompt, const char *text)
     ui->overwrite = false;
 }
 
-static const struct snap_row *current(const struct ui *ui, const struct snapshot *snapshot)
+const struct snap_row *ui_current(const struct ui *ui, const struct snapshot *snapshot)
 {
     if (ui->screen == SCREEN_QP)
         return snapshot->detail.valid ? &snapshot->detail.row : NULL;
@@ -53,7 +48,7 @@ static const struct snap_row *current(const struct ui *ui, const struct snapshot
 
 /* ---- moving ---- */
 
-static void step(uint32_t *at, uint32_t count, int64_t by)
+void ui_step(uint32_t *at, uint32_t count, int64_t by)
 {
     const int64_t last = count > 0 ? (int64_t)count - 1 : 0;
     int64_t to = (int64_t)*at + by;
@@ -107,12 +102,12 @@ static void hold_view(struct ui *ui)
     }
 }
 
-static void move_frame(struct ui *ui, const struct snapshot *snapshot, int64_t by)
+void ui_move_frame(struct ui *ui, const struct snapshot *snapshot, int64_t by)
 {
     if (snapshot->detail.frames == 0)
         return;
     hold_view(ui);
-    step(&ui->frame_at, snapshot->detail.frames, by);
+    ui_step(&ui->frame_at, snapshot->detail.frames, by);
     ui->at = snapshot->frame[ui->frame_at].record.ts;
     const uint64_t length = ui->until - ui->from;
     if (ui->at < ui->from || ui->at > ui->until) {
@@ -126,20 +121,20 @@ static void move_rows(struct ui *ui, const struct snapshot *snapshot, int64_t by
     switch (ui->screen) {
     case SCREEN_OVERVIEW:
     case SCREEN_QPS:
-        step(&ui->cursor_at, ui->n_order, by);
+        ui_step(&ui->cursor_at, ui->n_order, by);
         hold_cursor(ui, snapshot);
         break;
     case SCREEN_PFC:
-        step(&ui->priority_at, 8, by);
+        ui_step(&ui->priority_at, 8, by);
         break;
     case SCREEN_EVENTS:
         (void)move_event(ui, snapshot, by, "");
         break;
     case SCREEN_HOSTS:
-        step(&ui->host_at, snapshot->n_hosts, by);
+        ui_step(&ui->host_at, snapshot->n_hosts, by);
         break;
     case SCREEN_QP:
-        move_frame(ui, snapshot, by);
+        ui_move_frame(ui, snapshot, by);
         break;
     }
 }
@@ -181,32 +176,13 @@ static bool jump(struct ui *ui, const struct snapshot *snapshot, int by)
     const int64_t n = snapshot->detail.frames;
     for (int64_t i = (int64_t)ui->frame_at + by; i >= 0 && i < n; i += by) {
         if (qp_frame_matters(&snapshot->frame[i])) {
-            move_frame(ui, snapshot, i - (int64_t)ui->frame_at);
+            ui_move_frame(ui, snapshot, i - (int64_t)ui->frame_at);
             return true;
         }
     }
     ui_say(ui, false, "%s",
            by > 0 ? "Nothing further." : "Nothing before, in the frames that are kept.");
     return false;
-}
-
-static void go_to_psn(struct ui *ui, const struct snapshot *snapshot)
-{
-    char *end;
-    const unsigned long psn = strtoul(ui->text, &end, 0);
-    if (end == ui->text || *end != '\0' || psn > ROCE_PSN_MASK) {
-        (void)snprintf(ui->fault, sizeof(ui->fault), "a PSN is a number below 16777216");
-        return;
-    }
-    for (uint32_t i = 0; i < snapshot->detail.frames; i++) {
-        if (snapshot->frame[i].record.has_bth && snapshot->frame[i].record.psn == psn) {
-            ui->mode = MODE_SCREEN;
-            move_frame(ui, snapshot, (int64_t)i - ui->frame_at);
-            return;
-        }
-    }
-    (void)snprintf(ui->fault, sizeof(ui->fault), "PSN %lu is in none of the frames that are kept",
-                   psn);
 }
 
 /* ---- searching ---- */
@@ -224,7 +200,7 @@ bool ui_contains(const char *text, const char *part)
     return part[0] == '\0';
 }
 
-static void find_next(struct ui *ui, const struct snapshot *snapshot, int by, bool from_here)
+void ui_find_next(struct ui *ui, const struct snapshot *snapshot, int by, bool from_here)
 {
     if (ui->screen == SCREEN_QP) {
         (void)jump(ui, snapshot, by);
@@ -253,242 +229,9 @@ static void find_next(struct ui *ui, const struct snapshot *snapshot, int by, bo
     ui_say(ui, true, "'%.64s' is in no row", ui->find);
 }
 
-/* ---- prompts ---- */
+/* ---- screens ---- */
 
-static void go_to(struct ui *ui, const struct snapshot *snapshot)
-{
-    unsigned h, m;
-    double s;
-    char *end;
-    struct ui_action action = {.kind = ACTION_SEEK_TIME};
-    if (sscanf(ui->text, "%u:%u:%lf", &h, &m, &s) == 3 && h < 24 && m < 60 && s < 61) {
-        const time_t day = (time_t)(snapshot->now / 1000000000);
-        struct tm tm;
-        if (localtime_r(&day, &tm) == NULL)
-            return;
-        tm.tm_hour = (int)h;
-        tm.tm_min = (int)m;
-        tm.tm_sec = 0;
-        action.ts = (roce_tstamp)mktime(&tm) * 1000000000 + (roce_tstamp)(s * 1e9);
-    } else if (ui->text[0] == '+') {
-        uint64_t ns;
-        if (units_parse_duration(ui->text + 1, &ns) != 0) {
-            (void)snprintf(ui->fault, sizeof(ui->fault), "a time has a unit: +90s, +250ms");
-            return;
-        }
-        action.ts = snapshot->first + ns;
-    } else {
-        action.kind = ACTION_SEEK_FRAME;
-        action.frame = strtoull(ui->text, &end, 10);
-        if (end == ui->text || *end != '\0' || action.frame == 0) {
-            (void)snprintf(
-                ui->fault, sizeof(ui->fault),
-                "give a time of day, + and a time from the beginning, or a frame number");
-            return;
-        }
-    }
-    ui->mode = MODE_SCREEN;
-    act(ui, action);
-}
-
-static void take_prompt(struct ui *ui, const struct snapshot *snapshot)
-{
-    char wrong[160];
-    ui->fault[0] = '\0';
-    ui->fault_at = SIZE_MAX;
-    switch (ui->prompt) {
-    case PROMPT_FIND:
-        (void)snprintf(ui->find, sizeof(ui->find), "%s", ui->text);
-        ui->mode = MODE_SCREEN;
-        if (ui->find[0] != '\0')
-            find_next(ui, snapshot, 1, ui->screen != SCREEN_EVENTS);
-        break;
-    case PROMPT_FILTER:
-        /* The program answers by ui_filter_done. */
-        (void)snprintf(ui->path, sizeof(ui->path), "%s", ui->text);
-        act_kind(ui, ACTION_FILTER);
-        break;
-    case PROMPT_PATH:
-        if (ui->text[0] == '\0') {
-            ui->mode = MODE_SCREEN;
-            break;
-        }
-        (void)snprintf(ui->path, sizeof(ui->path), "%s", ui->text);
-        act_kind(ui, ACTION_SAVE);
-        break;
-    case PROMPT_GOTO:
-        go_to(ui, snapshot);
-        break;
-    case PROMPT_PSN:
-        go_to_psn(ui, snapshot);
-        break;
-    case PROMPT_SETTING: {
-        const char *key = settings_at(ui->setup_at)->key;
-        const char *fault = settings_set(&ui->settings, key, ui->text, wrong, sizeof(wrong));
-        if (fault == NULL && strcmp(key, "columns") == 0) {
-            uint8_t list[COLUMN_COUNT];
-            if (table_choose(ui->text, list) < 0)
-                fault = "columns are named by their titles, each once";
-        }
-        if (fault == NULL && strcmp(key, "sort") == 0 && table_column_by_name(ui->text) < 0)
-            fault = "there is no such column";
-        if (fault != NULL) {
-            (void)snprintf(ui->fault, sizeof(ui->fault), "%s", fault);
-            break;
-        }
-        ui->mode = MODE_SETUP;
-        ui_apply_settings(ui);
-        act_kind(ui, ACTION_TUNE);
-        break;
-    }
-    }
-}
-
-void ui_apply_settings(struct ui *ui)
-{
-    const int n = table_choose(ui->settings.columns, ui->column);
-    ui->columns = n > 0 ? n : table_choose("", ui->column);
-    const int sort = table_column_by_name(ui->settings.sort);
-    if (sort >= 0)
-        ui->sort = (enum table_column)sort;
-}
-
-static void delete_before(struct ui *ui)
-{
-    size_t from = ui->text_at;
-    if (from == 0)
-        return;
-    do
-        from--;
-    while (from > 0 && ((unsigned char)ui->text[from] & 0xC0) == 0x80);
-    memmove(ui->text + from, ui->text + ui->text_at, strlen(ui->text + ui->text_at) + 1);
-    ui->text_at = from;
-}
-
-static void insert(struct ui *ui, uint32_t key)
-{
-    char bytes[4];
-    const size_t n = (size_t)canvas_encode(key, bytes), len = strlen(ui->text);
-    if (key < ' ' || key == 0x7F || key > 0xFFFF || len + n >= sizeof(ui->text))
-        return;
-    memmove(ui->text + ui->text_at + n, ui->text + ui->text_at, len - ui->text_at + 1);
-    memcpy(ui->text + ui->text_at, bytes, n);
-    ui->text_at += n;
-}
-
-static void prompt_key(struct ui *ui, const struct snapshot *snapshot, uint32_t key)
-{
-    const size_t len = strlen(ui->text);
-    if (key != UI_KEY_ENTER && key != '\n' && key != '\r')
-        ui->overwrite = false;
-    switch (key) {
-    case UI_KEY_ESCAPE:
-    case UI_KEY_F0 + 10:
-    case CTRL('g'):
-        ui->mode = ui->prompt == PROMPT_SETTING ? MODE_SETUP : MODE_SCREEN;
-        ui->fault[0] = '\0';
-        break;
-    case UI_KEY_ENTER:
-    case '\n':
-    case '\r':
-        take_prompt(ui, snapshot);
-        break;
-    case UI_KEY_BACKSPACE:
-    case CTRL('h'):
-    case 0x7F:
-        delete_before(ui);
-        break;
-    case UI_KEY_DELETE:
-        if (ui->text_at < len) {
-            do
-                ui->text_at++;
-            while (((unsigned char)ui->text[ui->text_at] & 0xC0) == 0x80);
-            delete_before(ui);
-        }
-        break;
-    case CTRL('u'):
-        ui->text[0] = '\0';
-        ui->text_at = 0;
-        break;
-    case UI_KEY_LEFT:
-        while (ui->text_at > 0 && ((unsigned char)ui->text[--ui->text_at] & 0xC0) == 0x80)
-            ;
-        break;
-    case UI_KEY_RIGHT:
-        while (ui->text_at < len && ((unsigned char)ui->text[++ui->text_at] & 0xC0) == 0x80)
-            ;
-        break;
-    case UI_KEY_HOME:
-    case CTRL('a'):
-        ui->text_at = 0;
-        break;
-    case UI_KEY_END:
-    case CTRL('e'):
-        ui->text_at = len;
-        break;
-    default:
-        insert(ui, key);
-        break;
-    }
-}
-
-/* ---- menus ---- */
-
-static void begin_save(struct ui *ui, const struct snapshot *snapshot, enum ui_save what)
-{
-    const struct snap_row *row = current(ui, snapshot);
-    char path[64];
-    if (what == SAVE_MARKED && ui->marks == 0) {
-        ui_say(ui, true, "No QP is marked; Space marks one.");
-        return;
-    }
-    if (what == SAVE_FILTERED && ui->filter[0] == '\0') {
-        ui_say(ui, true, "There is no filter; F4 sets one.");
-        return;
-    }
-    if ((what == SAVE_QP || what == SAVE_WINDOW) && row == NULL) {
-        ui_say(ui, true, "No QP is selected.");
-        return;
-    }
-    if (what == SAVE_WINDOW && ui->screen != SCREEN_QP) {
-        ui_say(ui, true, "Open a QP first (Enter): its diagram chooses the time.");
-        return;
-    }
-    ui->save_what = what;
-    if (what == SAVE_TABLE)
-        (void)snprintf(path, sizeof(path), "rocetop.csv");
-    else if (what == SAVE_QP || what == SAVE_WINDOW)
-        (void)snprintf(path, sizeof(path), "rocetop-qp%06" PRIx32 ".pcapng", row->dest_qp);
-    else
-        (void)snprintf(path, sizeof(path), "rocetop.pcapng");
-    ui_begin_prompt(ui, PROMPT_PATH, path);
-}
-
-static void toggle_column(struct ui *ui, uint8_t column)
-{
-    bool shown[COLUMN_COUNT] = {false};
-    int n = 0;
-    for (int i = 0; i < ui->columns; i++)
-        shown[ui->column[i]] = true;
-    if (column == COLUMN_DQPN)
-        return;
-    shown[column] = !shown[column];
-    ui->settings.columns[0] = '\0';
-    for (int i = 0; i < COLUMN_COUNT; i++) {
-        if (!shown[i])
-            continue;
-        const size_t used = strlen(ui->settings.columns);
-        (void)snprintf(ui->settings.columns + used, SETTING_TEXT_MAX - used, "%s%s",
-                       used > 0 ? "," : "", table_column((enum table_column)i)->title);
-        ui->column[n++] = (uint8_t)i;
-    }
-    ui->columns = n;
-    if (n == COLUMN_COUNT)
-        ui->settings.columns[0] = '\0';
-    ui->first_column = 0;
-}
-
-static void set_sort(struct ui *ui, int column)
+void ui_set_sort(struct ui *ui, int column)
 {
     ui->sort = (enum table_column)((column + COLUMN_COUNT) % COLUMN_COUNT);
     ui->inverted = false;
@@ -497,94 +240,6 @@ static void set_sort(struct ui *ui, int column)
     if (ui->place_room > 0)
         memset(ui->place, 0, ui->place_room * sizeof(*ui->place));
 }
-
-static void menu_key(struct ui *ui, const struct snapshot *snapshot, uint32_t key)
-{
-    const uint32_t count = ui->mode == MODE_SAVE ? SAVE_TABLE + 1 : COLUMN_COUNT;
-    const enum ui_mode mode = ui->mode;
-    switch (key) {
-    case UI_KEY_UP:
-    case 'k':
-        step(&ui->menu_at, count, -1);
-        return;
-    case UI_KEY_DOWN:
-    case 'j':
-        step(&ui->menu_at, count, 1);
-        return;
-    case UI_KEY_PAGE_UP:
-    case UI_KEY_HOME:
-        ui->menu_at = 0;
-        return;
-    case UI_KEY_PAGE_DOWN:
-    case UI_KEY_END:
-        ui->menu_at = count - 1;
-        return;
-    case UI_KEY_ENTER:
-    case '\n':
-    case '\r':
-    case ' ':
-        if (mode == MODE_COLUMNS) {
-            toggle_column(ui, (uint8_t)ui->menu_at);
-            return;
-        }
-        ui->mode = MODE_SCREEN;
-        if (mode == MODE_SORT)
-            set_sort(ui, (int)ui->menu_at);
-        else
-            begin_save(ui, snapshot, (enum ui_save)ui->menu_at);
-        return;
-    default:
-        break;
-    }
-    if (mode == MODE_SAVE) {
-        static const char letters[] = "amfqwt";
-        const char *at = key > 0 && key < 0x7F ? strchr(letters, (int)key) : NULL;
-        ui->mode = MODE_SCREEN;
-        if (at != NULL && *at != '\0' && key != 'q')
-            begin_save(ui, snapshot, (enum ui_save)(at - letters));
-        else if (key == 'q')
-            begin_save(ui, snapshot, SAVE_QP);
-        return;
-    }
-    ui->mode = MODE_SCREEN;
-}
-
-static void setup_key(struct ui *ui, uint32_t key)
-{
-    char value[SETTING_TEXT_MAX];
-    switch (key) {
-    case UI_KEY_UP:
-    case 'k':
-        step(&ui->setup_at, (uint32_t)settings_count(), -1);
-        break;
-    case UI_KEY_DOWN:
-    case 'j':
-        step(&ui->setup_at, (uint32_t)settings_count(), 1);
-        break;
-    case UI_KEY_LEFT:
-    case UI_KEY_RIGHT:
-    case ' ':
-    case '+':
-    case '-':
-        settings_step(&ui->settings, ui->setup_at, key == UI_KEY_LEFT || key == '-' ? -1 : 1);
-        ui_apply_settings(ui);
-        act_kind(ui, ACTION_TUNE);
-        break;
-    case UI_KEY_ENTER:
-    case '\n':
-    case '\r':
-        ui_begin_prompt(ui, PROMPT_SETTING, settings_get(&ui->settings, ui->setup_at, value));
-        break;
-    case 'w':
-        act_kind(ui, ACTION_SAVE_SETTINGS);
-        break;
-    default:
-        ui->mode = MODE_SCREEN;
-        break;
-    }
-}
-
-/* ---- screens ---- */
 
 static void show_screen(struct ui *ui, enum ui_screen screen)
 {
@@ -599,7 +254,7 @@ static void back(struct ui *ui)
     else if (ui->screen != SCREEN_OVERVIEW)
         show_screen(ui, SCREEN_OVERVIEW);
     else
-        act_kind(ui, ACTION_QUIT);
+        ui_act_kind(ui, ACTION_QUIT);
 }
 
 static void open_current(struct ui *ui, const struct snapshot *snapshot)
@@ -621,14 +276,14 @@ static void open_current(struct ui *ui, const struct snapshot *snapshot)
             ui_say(ui, true, "This event belongs to no QP.");
         return;
     }
-    const struct snap_row *row = current(ui, snapshot);
+    const struct snap_row *row = ui_current(ui, snapshot);
     if ((ui->screen == SCREEN_OVERVIEW || ui->screen == SCREEN_QPS) && row != NULL)
         ui_open(ui, row, 0);
 }
 
 static void toggle_mark(struct ui *ui, const struct snapshot *snapshot)
 {
-    const struct snap_row *row = current(ui, snapshot);
+    const struct snap_row *row = ui_current(ui, snapshot);
     if (row == NULL)
         return;
     for (uint32_t i = 0; i < ui->marks; i++) {
@@ -672,24 +327,24 @@ static bool file_key(struct ui *ui, uint32_t key)
     }
     switch (key) {
     case 'p':
-        act(ui, (struct ui_action){.kind = ACTION_PAUSE, .on = s->run != RUN_PAUSED});
+        ui_act(ui, (struct ui_action){.kind = ACTION_PAUSE, .on = s->run != RUN_PAUSED});
         break;
     case '+':
         speed = speed == 0 || speed * 2 > SPEED_MAX ? 0 : speed * 2;
-        act(ui, (struct ui_action){.kind = ACTION_SPEED, .number = speed});
+        ui_act(ui, (struct ui_action){.kind = ACTION_SPEED, .number = speed});
         break;
     case '-':
         speed = speed == 0 ? SPEED_MAX : speed / 2 < SPEED_MIN ? SPEED_MIN : speed / 2;
-        act(ui, (struct ui_action){.kind = ACTION_SPEED, .number = speed});
+        ui_act(ui, (struct ui_action){.kind = ACTION_SPEED, .number = speed});
         break;
     case '.':
-        act_kind(ui, ACTION_STEP);
+        ui_act_kind(ui, ACTION_STEP);
         break;
     case '[':
-        act(ui, (struct ui_action){.kind = ACTION_SEEK, .number = -SEEK_SECONDS});
+        ui_act(ui, (struct ui_action){.kind = ACTION_SEEK, .number = -SEEK_SECONDS});
         break;
     case ']':
-        act(ui, (struct ui_action){.kind = ACTION_SEEK, .number = SEEK_SECONDS});
+        ui_act(ui, (struct ui_action){.kind = ACTION_SEEK, .number = SEEK_SECONDS});
         break;
     default:
         ui_begin_prompt(ui, PROMPT_GOTO, "");
@@ -791,10 +446,10 @@ static bool table_key(struct ui *ui, const struct snapshot *snapshot, uint32_t k
         return true;
     case '<':
     case ',':
-        set_sort(ui, (int)ui->sort - 1);
+        ui_set_sort(ui, (int)ui->sort - 1);
         return true;
     case '>':
-        set_sort(ui, (int)ui->sort + 1);
+        ui_set_sort(ui, (int)ui->sort + 1);
         return true;
     case 'I':
     case 'z':
@@ -842,7 +497,7 @@ static bool view_key(struct ui *ui, uint32_t key)
         return true;
     case UI_KEY_REDRAW:
     case CTRL('r'):
-        act_kind(ui, ACTION_REDRAW);
+        ui_act_kind(ui, ACTION_REDRAW);
         return true;
     default:
         return false;
@@ -863,7 +518,7 @@ static void screen_key(struct ui *ui, const struct snapshot *snapshot, uint32_t 
         back(ui);
         break;
     case 'Q':
-        act_kind(ui, ACTION_QUIT);
+        ui_act_kind(ui, ACTION_QUIT);
         break;
     case UI_KEY_F0 + 1:
     case '?':
@@ -880,10 +535,10 @@ static void screen_key(struct ui *ui, const struct snapshot *snapshot, uint32_t 
         ui_begin_prompt(ui, PROMPT_FIND, ui->find);
         break;
     case 'n':
-        find_next(ui, snapshot, 1, false);
+        ui_find_next(ui, snapshot, 1, false);
         break;
     case 'N':
-        find_next(ui, snapshot, -1, false);
+        ui_find_next(ui, snapshot, -1, false);
         break;
     case UI_KEY_F0 + 4:
     case UI_KEY_F0 + 7:
@@ -931,20 +586,20 @@ void ui_key(struct ui *ui, const struct snapshot *snapshot, uint32_t key)
         ui->mode = MODE_SCREEN;
         break;
     case MODE_SETUP:
-        setup_key(ui, key);
+        ui_setup_key(ui, key);
         break;
     case MODE_SORT:
     case MODE_COLUMNS:
     case MODE_SAVE:
-        menu_key(ui, snapshot, key);
+        ui_menu_key(ui, snapshot, key);
         break;
     case MODE_PROMPT:
-        prompt_key(ui, snapshot, key);
+        ui_prompt_key(ui, snapshot, key);
         break;
     case MODE_CONFIRM_RESET:
         ui->mode = MODE_SCREEN;
         if (key == 'y' || key == 'Y')
-            act_kind(ui, ACTION_RESET);
+            ui_act_kind(ui, ACTION_RESET);
         break;
     }
     ui_settle(ui, snapshot);
@@ -962,7 +617,7 @@ static void click_row(struct ui *ui, const struct snapshot *snapshot, int row, b
     } else if (ui->screen == SCREEN_HOSTS) {
         ui->host_at = ui->host_top + (uint32_t)row;
     } else if (ui->screen == SCREEN_QP && ui->tab == TAB_HEADERS) {
-        move_frame(ui, snapshot, (int64_t)ui->frame_top + row - ui->frame_at);
+        ui_move_frame(ui, snapshot, (int64_t)ui->frame_top + row - ui->frame_at);
     }
     if (twice)
         open_current(ui, snapshot);
@@ -994,7 +649,7 @@ void ui_mouse(struct ui *ui, const struct snapshot *snapshot, int y, int x, int 
         if (column == (int)ui->sort)
             ui->inverted = !ui->inverted;
         else if (column >= 0)
-            set_sort(ui, column);
+            ui_set_sort(ui, column);
     } else if (ui->screen == SCREEN_QP && ui->tab == TAB_PSN && ui->until > ui->from) {
         const struct qp_psn_span span = qp_psn_span(ui->rows, ui->cols);
         if (y >= span.y && y < span.y + span.rows && x >= span.x && snapshot->detail.frames > 0) {

@@ -53,6 +53,23 @@ static void draw_frame(struct canvas *canvas, int y, const struct snap_frame *fr
         canvas_style(canvas, y, 0, canvas->cols, STYLE_CURSOR);
 }
 
+/* What is the same in nearly every frame, or wrong because only a slice of it is here. */
+static bool says_nothing(const struct roce_field *field, const struct roce_value *value)
+{
+    static const char *const always[] = {"captured", "sliced", "opcode_value", "op"};
+    static const char *const zero[] = {"tver", "bth_reserved6", "bth_reserved7", "trailer_length",
+                                       "interface"};
+    if (field->computed || strncmp(field->name, "icrc", 4) == 0)
+        return true;
+    for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+        if (strcmp(field->name, always[i]) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof(zero) / sizeof(zero[0]); i++)
+        if (strcmp(field->name, zero[i]) == 0 && value->u == 0)
+            return true;
+    return field->type == ROCE_FIELD_BOOL && !value->b;
+}
+
 /* Draws field |index| when the packet has it; returns whether. */
 static bool draw_field(struct canvas *canvas, int y, int x, int width, size_t index,
                        const struct roce_view *view)
@@ -60,11 +77,7 @@ static bool draw_field(struct canvas *canvas, int y, int x, int width, size_t in
     const struct roce_field *field = roce_field_at(index);
     struct roce_value value;
     char text[ROCE_VALUE_TEXT_LEN];
-    /* Lengths and the ICRC, which the slice makes wrong, and what says nothing. */
-    if (field->computed || strcmp(field->name, "captured") == 0 ||
-        strncmp(field->name, "icrc", 4) == 0 || !field->get(view, &value))
-        return false;
-    if (field->type == ROCE_FIELD_BOOL && !value.b)
+    if (!field->get(view, &value) || says_nothing(field, &value))
         return false;
     if (field->type == ROCE_FIELD_TEXT)
         (void)snprintf(text, sizeof(text), "%s", value.s);

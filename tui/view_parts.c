@@ -271,10 +271,17 @@ void parts_footer(const struct ui *ui, const struct snapshot *snapshot, struct c
                           ui->message);
         return;
     }
+    const char *const *keys = footer_keys(ui), *const *last = keys;
+    while (last[2] != NULL)
+        last += 2;
+    /* When they do not all fit, the way out is still among them. */
+    const int way_out = (int)(strlen(last[0]) + strlen(last[1])) + 2;
     int x = 0;
-    for (const char *const *key = footer_keys(ui); *key != NULL; key += 2) {
+    for (const char *const *key = keys; *key != NULL; key += 2) {
         const int width = (int)(strlen(key[0]) + strlen(key[1]));
         const bool word = key[0][0] != 'F' || key[0][1] > '9';
+        if (key != last && x + width + word + way_out > canvas->cols)
+            continue;
         if (x + width + word > canvas->cols)
             break;
         x = canvas_text(canvas, y, x, canvas->cols - x, STYLE_KEY, key[0]);
@@ -302,6 +309,11 @@ struct parts_series parts_series(const struct snapshot *snapshot, int width, cha
         shown.skip = bins - shown.n;
     }
     shown.group_ns = shown.group * shown.series->length_ns;
+    if (shown.group_ns == 0) { /* no frame has come yet */
+        shown.n = 0;
+        text[0] = '\0';
+        return shown;
+    }
     (void)snprintf(
         text, 64, "%s %s, 1 col = %s", whole ? "all" : "last",
         text_long_time(a, whole ? (uint64_t)(snapshot->seconds * 1e9) : shown.n * shown.group_ns),

@@ -167,15 +167,18 @@ static void draw_cells(const struct space *space, const struct qp_psn_span *span
     if (cell == NULL)
         return;
     mark_all(cell, span, space);
+    uint32_t labelled = UINT32_MAX;
     for (int y = 0; y < span->rows; y++) {
         canvas_put(canvas, span->y + y, LABELS, AXIS_DOWN, STYLE_DIM);
         if (y % 2 == 0 || y == span->rows - 1) {
             const int64_t half = 2 * (span->rows - 1 - y) + (y == 0 ? 1 : 0);
             const int64_t d = space->low + half * (space->high - space->low) / (2 * span->rows - 1);
+            const uint32_t psn = roce_psn_add(space->base, d);
             char label[TUI_TEXT_MAX];
-            (void)snprintf(label, sizeof(label), "%" PRIu32, roce_psn_add(space->base, d));
-            if (space->any)
+            (void)snprintf(label, sizeof(label), "%" PRIu32, psn);
+            if (space->any && psn != labelled)
                 canvas_right(canvas, span->y + y, LABELS, STYLE_DIM, label);
+            labelled = psn;
         }
         for (int x = 0; x < span->width; x++)
             draw_cell(canvas, span->y + y, span->x + x, cell[y * span->width + x]);

@@ -123,7 +123,8 @@ static void draw_pane(const struct ui *ui, const struct snapshot *snapshot, stru
     parts_heading(canvas, y, a, "Enter opens it");
     char service[TUI_TEXT_MAX];
     (void)table_text(snapshot, row, COLUMN_TYPE, 4, &ui->settings, service);
-    int n = snprintf(line, sizeof(line), "%s %s  %s:%u > %s:4791", service, row->op,
+    int n = snprintf(line, sizeof(line), "%s %s  %s:%u > %s:4791", service,
+                     row->service == ROCE_SERVICE_UD ? "" : row->op,
                      text_addr(a, row->src, row->ip_version, 45), row->udp_sport,
                      text_addr(b, row->dst, row->ip_version, 45));
     if (row->has_src_qp)

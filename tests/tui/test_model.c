@@ -284,6 +284,32 @@ static void test_detail_has_both_directions(void **state)
     assert_false(f->snap->detail.valid);
 }
 
+/* The frames around a gap are there long after the ring has turned. */
+static void test_frames_around_a_gap_are_kept(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t ms = 0;
+    for (uint32_t i = 0; i < 200; i++) {
+        const struct frames_spec spec = send_of(i < 100 ? i : i + 3);
+        frames_send(f->model, &spec, FRAMES_T0 + ms++ * FRAMES_MS);
+    }
+    for (uint32_t i = 0; i < 20000; i++) {
+        struct frames_spec spec = send_of(i);
+        spec.qpn = 0x77;
+        frames_send(f->model, &spec, FRAMES_T0 + ms++ * FRAMES_MS);
+    }
+    const uint32_t serial = snap(f)->row[0].serial;
+    const struct snap_want want = {.detail = 0, .detail_serial = serial};
+    model_snapshot(f->model, &want, f->snap);
+    /* 32 frames up to the gap, 63 behind the frame that showed it. */
+    assert_int_equal(f->snap->detail.frames, 32 + 63);
+    assert_int_equal(f->snap->frame[0].record.psn, 100 + 3 - 3 - 31);
+    assert_int_equal(f->snap->frame[31].record.psn, 103);
+    assert_int_equal(f->snap->frame[31].record.missing, 3);
+    assert_int_equal(f->snap->frame[94].record.psn, 103 + 63);
+    assert_true(f->snap->detail.more);
+}
+
 /* More flows than the table holds: bounded, and said. */
 static void test_churn_is_bounded(void **state)
 {
@@ -315,6 +341,7 @@ int main(void)
         TEST(test_pauses),
         TEST(test_filter_matches_flows),
         TEST(test_detail_has_both_directions),
+        TEST(test_frames_around_a_gap_are_kept),
         TEST(test_churn_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
