@@ -42,7 +42,8 @@ struct eng_rng {
 };
 uint64_t eng_rng_next(struct eng_rng *rng);
 
-/* ---- address handle: what the headers below the BTH say ---- */
+/* ---- address handle: what the headers below the BTH say; pause frames stop the priority of the
+ * VLAN tag, without one DSCP >> 3 ---- */
 struct eng_ah {
     uint8_t dmac[6];
     uint8_t src_ip[16], dst_ip[16]; /* IPv4 as ::ffff:a.b.c.d, as in struct roce_ip */
@@ -131,7 +132,8 @@ struct eng_dev_cfg {
     uint8_t mac[6];
     uint8_t ip[16];          /* frames to another address are not ours; all zero: any */
     uint32_t max_qp, max_mr; /* 0: 1024 */
-    uint64_t link_bps;       /* for pacing and pause quanta; 0: not paced, PFC not timed */
+    uint64_t link_bps;       /* for pacing and pause quanta; 0: unknown, only rate limits pace and
+                                pauses last as at 1 Gb/s */
     uint64_t seed;           /* QPNs, keys, PSNs of the GSI QP */
     bool no_icrc;            /* ICRCs are neither made nor checked (simulation) */
     bool udp_checksum;       /* UDP checksum made; otherwise 0 (IBTA A17.3.1.2) */
@@ -139,7 +141,9 @@ struct eng_dev_cfg {
     uint64_t cnp_gap_ns;     /* notification point: least time between CNPs of one QP; 0: no CNPs */
     uint8_t cnp_dscp;        /* of CNPs, 48 is usual */
     uint8_t cnp_pcp;         /* with VLAN: priority of CNPs */
-    uint8_t ack_coalesce;    /* packets that one ACK may cover although each asked; 0, 1: none */
+    uint8_t ack_coalesce;    /* packets that one ACK may cover although each asked; 0, 1: none. No
+                                ACK is held back: they merge while they wait to be written, of
+                                which at most 8 do */
     void (*trace)(void *ctx, const struct eng_trace *event); /* may be NULL */
     void *trace_ctx;
 };
