@@ -19,7 +19,7 @@ enum {
 };
 
 /* What each tool exchanges, in order: V version, B cycle buffer, C cache line, M path MTU, K one
- * key record, Q one for each QP, U QPs go up, r the run, R report. */
+ * key record, Q one for each QP, U QPs go up, r the run, R report, E the peer ends. */
 static const struct {
     enum replay_tool tool;
     bool latency;
@@ -30,7 +30,7 @@ static const struct {
     {TOOL_READ, false, "ib_read_bw", "VBCMQUQKrKRK"},
     {TOOL_ATOMIC, false, "ib_atomic_bw", "VBCMQUQKrKRK"},
     {TOOL_SEND, true, "ib_send_lat", "VBCMQUKQKrK"},
-    {TOOL_WRITE, true, "ib_write_lat", "VBCMKQUQKrK"},
+    {TOOL_WRITE, true, "ib_write_lat", "VBCMKQUQKrE"},
     {TOOL_READ, true, "ib_read_lat", "VBCMKQUQKrK"},
     {TOOL_ATOMIC, true, "ib_atomic_lat", "VBCMKQUQKrK"},
 };
@@ -194,6 +194,8 @@ static int step(struct run *r, char what)
         return go_up(r);
     case 'r':
         return run_loads(r);
+    case 'E': /* its last message may still want an ACK */
+        return tcp_wait_end(r->st, r->fd) ? 0 : -1;
     default:
         return swap_report(r);
     }
