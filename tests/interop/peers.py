@@ -52,5 +52,15 @@ PEERS = {
     "ib_read_bw": perftest("ib_read_bw", "read", "read"),
     "ib_atomic_bw": perftest("ib_atomic_bw", "fadd", "atomic", n=200),
 }
+# Not named in the contract, held to the same.
+EXTRA = {
+    "ib_send_lat": perftest("ib_send_lat", "send", "send", gen="--latency"),
+    "ib_write_lat": perftest("ib_write_lat", "write", "write", gen="--latency"),
+    "ib_read_lat": perftest("ib_read_lat", "read", "read", gen="--latency"),
+    "ucmatose": Peer(guest=f"ucmatose -p {CM_PORT} -C {{n}} -S {{size}}", host=" -s {host}",
+                     ours="--mtu {mtu} --size {size} -n {n} --app echo --timeout 16", gen=f"--connect cm:{{peer}}:{CM_PORT}",
+                     serve=f"--accept cm --listen-port {CM_PORT}", n=30, cm=True, mtu_option=False, bad="failed"),
+}
+PEERS |= EXTRA
 MTUS = (1024, 4096)
 LOSSES = (0, 0.1, 1)
