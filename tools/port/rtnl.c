@@ -68,18 +68,52 @@ static void add_attr(struct request *req, unsigned short type, const void *data,
     req->head.nlmsg_len = (uint32_t)(NLMSG_ALIGN(req->head.nlmsg_len) + RTA_ALIGN(RTA_LENGTH(len)));
 }
 
-/* Walks the attributes of a message: calls |each|. */
+/* The macros of the kernel's headers cast const away; these do what they do. */
+static const void *behind(const void *p, size_t n)
+{
+    return (const char *)p + n;
+}
+
 typedef void attr_fn(void *ctx, const struct rtattr *attr);
 
-static void each_attr(const struct rtattr *attr, int len, attr_fn *each, void *ctx)
+/* Calls |each| for the attributes of |msg|, which begin |head| bytes behind its header. */
+static void each_attr(const struct nlmsghdr *msg, size_t head, attr_fn *each, void *ctx)
 {
-    for (; RTA_OK(attr, len); attr = RTA_NEXT(attr, len))
+    size_t at = NLMSG_SPACE(head);
+    while (at + sizeof(struct rtattr) <= msg->nlmsg_len) {
+        const struct rtattr *attr = behind(msg, at);
+        if (attr->rta_len < sizeof(*attr) || attr->rta_len > msg->nlmsg_len - at)
+            return;
         each(ctx, attr);
+        at += RTA_ALIGN(attr->rta_len);
+    }
+}
+
+static const void *attr_data(const struct rtattr *attr)
+{
+    return behind(attr, RTA_LENGTH(0));
+}
+
+typedef void message_fn(void *ctx, const struct nlmsghdr *msg);
+
+enum { MORE = 1 };
+
+/* One message of the answer: MORE, 0 at the end, or -1. */
+static int take_message(const struct nlmsghdr *msg, uint32_t seq, message_fn *take, void *ctx)
+{
+    if (msg->nlmsg_seq != seq) /* a change that somebody else made */
+        return MORE;
+    if (msg->nlmsg_type == NLMSG_ERROR) {
+        const struct nlmsgerr *e = behind(msg, NLMSG_HDRLEN);
+        return msg->nlmsg_len >= NLMSG_LENGTH(sizeof(*e)) && e->error == 0 ? 0 : -1;
+    }
+    if (msg->nlmsg_type == NLMSG_DONE)
+        return 0;
+    take(ctx, msg);
+    return (msg->nlmsg_flags & NLM_F_MULTI) != 0 ? MORE : 0;
 }
 
 /* Sends |req| and hands each answer to |take| until it is complete. 0, or -1. */
-typedef void message_fn(void *ctx, const struct nlmsghdr *msg);
-
 static int talk(int fd, struct request *req, message_fn *take, void *ctx)
 {
     static uint32_t seq;
@@ -91,20 +125,15 @@ static int talk(int fd, struct request *req, message_fn *take, void *ctx)
         const ssize_t n = recv(fd, buf, sizeof(buf), 0);
         if (n <= 0)
             return -1;
-        int left = (int)n;
-        for (const struct nlmsghdr *msg = (struct nlmsghdr *)buf; NLMSG_OK(msg, left);
-             msg = NLMSG_NEXT(msg, left)) {
-            if (msg->nlmsg_seq != seq) /* a change that somebody else made */
-                continue;
-            if (msg->nlmsg_type == NLMSG_ERROR) {
-                const struct nlmsgerr *e = NLMSG_DATA(msg);
-                return e->error == 0 ? 0 : -1;
-            }
-            if (msg->nlmsg_type == NLMSG_DONE)
-                return 0;
-            take(ctx, msg);
-            if ((msg->nlmsg_flags & NLM_F_MULTI) == 0)
-                return 0;
+        const size_t len = (size_t)n;
+        for (size_t at = 0; at + sizeof(struct nlmsghdr) <= len;) {
+            const struct nlmsghdr *msg = behind(buf, at);
+            if (msg->nlmsg_len < sizeof(*msg) || msg->nlmsg_len > len - at)
+                return -1;
+            const int rc = take_message(msg, seq, take, ctx);
+            if (rc != MORE)
+                return rc;
+            at += NLMSG_ALIGN(msg->nlmsg_len);
         }
     }
 }
@@ -119,7 +148,7 @@ static void route_attr(void *ctx, const struct rtattr *attr)
     struct route_answer *answer = ctx;
     if (attr->rta_type != RTA_GATEWAY)
         return;
-    to_ip(answer->next_hop, RTA_DATA(attr), RTA_PAYLOAD(attr));
+    to_ip(answer->next_hop, attr_data(attr), RTA_PAYLOAD(attr));
     answer->gateway = true;
 }
 
@@ -128,9 +157,9 @@ static void route_message(void *ctx, const struct nlmsghdr *msg)
     struct route_answer *answer = ctx;
     if (msg->nlmsg_type != RTM_NEWROUTE)
         return;
-    const struct rtmsg *route = NLMSG_DATA(msg);
+    const struct rtmsg *route = behind(msg, NLMSG_HDRLEN);
     answer->found = route->rtm_type == RTN_UNICAST || route->rtm_type == RTN_LOCAL;
-    each_attr(RTM_RTA(route), (int)RTM_PAYLOAD(msg), route_attr, answer);
+    each_attr(msg, sizeof(*route), route_attr, answer);
 }
 
 int rtnl_route(int fd, int index, const uint8_t ip[16], uint8_t next_hop[16])
@@ -166,9 +195,9 @@ static void neigh_attr(void *ctx, const struct rtattr *attr)
 {
     struct neigh_answer *answer = ctx;
     if (attr->rta_type == NDA_DST)
-        to_ip(answer->entry_ip, RTA_DATA(attr), RTA_PAYLOAD(attr));
+        to_ip(answer->entry_ip, attr_data(attr), RTA_PAYLOAD(attr));
     if (attr->rta_type == NDA_LLADDR && RTA_PAYLOAD(attr) == 6) {
-        memcpy(answer->entry_mac, RTA_DATA(attr), 6);
+        memcpy(answer->entry_mac, attr_data(attr), 6);
         answer->has_mac = true;
     }
 }
@@ -178,11 +207,10 @@ static void neigh_message(void *ctx, const struct nlmsghdr *msg)
     struct neigh_answer *answer = ctx;
     if (msg->nlmsg_type != RTM_NEWNEIGH)
         return;
-    const struct ndmsg *neigh = NLMSG_DATA(msg);
+    const struct ndmsg *neigh = behind(msg, NLMSG_HDRLEN);
     memset(answer->entry_ip, 0, 16);
     answer->has_mac = false;
-    each_attr((const struct rtattr *)((const char *)neigh + NLMSG_ALIGN(sizeof(*neigh))),
-              (int)NLMSG_PAYLOAD(msg, sizeof(*neigh)), neigh_attr, answer);
+    each_attr(msg, sizeof(*neigh), neigh_attr, answer);
     if (neigh->ndm_ifindex != answer->index || memcmp(answer->entry_ip, answer->ip, 16) != 0)
         return;
     if ((neigh->ndm_state & NUD_FAILED) != 0) {

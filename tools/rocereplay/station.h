@@ -33,8 +33,8 @@ struct station {
     struct truth *truth;
 };
 
-/* station_best_mtu returns the largest path MTU that the interface |name| carries with IPv6 headers;
- * 256 when it cannot tell. */
+/* station_best_mtu returns the largest path MTU that interface |name| carries, IPv6 or
+ * not; 256 when it cannot tell. */
 uint16_t station_best_mtu(const char *name);
 
 /* station_open opens the interface of |opts|; |peer_ip| decides between IPv4 and IPv6, NULL: IPv4
