@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Two engines on one core, frames handed from one to the other in memory: packets and bytes per
- * second of CPU time. bench_engine [QPs [SECONDS]]. */
+ * second of CPU time. bench_engine [QPs [SECONDS [COALESCE]]], where an ACK may stand for COALESCE
+ * (16) requests that asked for one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,14 +31,14 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void make_side(struct side *s, int i, uint32_t n_qp)
+static void make_side(struct side *s, int i, uint32_t n_qp, uint8_t coalesce)
 {
     struct eng_dev_cfg cfg = {.mac = {2, 0, 0, 0, 0, (uint8_t)i},
                               .max_qp = n_qp,
                               .seed = (uint64_t)i + 1,
                               .migreq = true,
                               .cnp_gap_ns = 4000,
-                              .ack_coalesce = 16};
+                              .ack_coalesce = coalesce};
     roce_ip_v4(cfg.ip, 10, 0, 0, (uint8_t)(i + 1));
     s->dev = eng_dev_new(&cfg);
     s->pd = eng_pd_new(s->dev);
@@ -119,12 +120,13 @@ static unsigned move(const struct side *from, const struct side *to, roce_tstamp
     return n;
 }
 
-static void bench(const char *name, enum eng_wr_op op, uint32_t size, uint32_t n_qp, double seconds)
+static void bench(const char *name, enum eng_wr_op op, uint32_t size, uint32_t n_qp, double seconds,
+                  uint8_t coalesce)
 {
     static uint8_t frames[BATCH][ENG_FRAME_MAX + 64];
     struct side s[2];
-    make_side(&s[0], 0, n_qp);
-    make_side(&s[1], 1, n_qp);
+    make_side(&s[0], 0, n_qp, coalesce);
+    make_side(&s[1], 1, n_qp, coalesce);
     connect(&s[0], 0, &s[1], n_qp);
     connect(&s[1], 1, &s[0], n_qp);
     for (uint32_t k = 0; k < n_qp; k++)
@@ -167,10 +169,11 @@ int main(int argc, char **argv)
 {
     const uint32_t n_qp = argc > 1 ? (uint32_t)atoi(argv[1]) : 1;
     const double seconds = argc > 2 ? atof(argv[2]) : 2;
-    bench("SEND", ENG_WR_SEND, 64, n_qp, seconds);
-    bench("WRITE", ENG_WR_WRITE, 64, n_qp, seconds);
-    bench("READ", ENG_WR_READ, 64, n_qp, seconds);
-    bench("WRITE", ENG_WR_WRITE, 65536, n_qp, seconds);
-    bench("READ", ENG_WR_READ, 65536, n_qp, seconds);
+    const uint8_t coalesce = argc > 3 ? (uint8_t)atoi(argv[3]) : 16;
+    bench("SEND", ENG_WR_SEND, 64, n_qp, seconds, coalesce);
+    bench("WRITE", ENG_WR_WRITE, 64, n_qp, seconds, coalesce);
+    bench("READ", ENG_WR_READ, 64, n_qp, seconds, coalesce);
+    bench("WRITE", ENG_WR_WRITE, 65536, n_qp, seconds, coalesce);
+    bench("READ", ENG_WR_READ, 65536, n_qp, seconds, coalesce);
     return 0;
 }
