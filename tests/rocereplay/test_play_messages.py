@@ -211,8 +211,7 @@ class OverVeth(unittest.TestCase):
             subprocess.run(["ip", "netns", "delete", space], check=False, capture_output=True)
 
     def serve(self, *args):
-        server = subprocess.Popen(["ip", "netns", "exec", self.SPACES[1], REPLAY, "serve", "-i", "v1", "--once", "--mtu",
-                                   "4096", *args],
+        server = subprocess.Popen(["ip", "netns", "exec", self.SPACES[1], REPLAY, "serve", "-i", "v1", "--once", *args],
                                   stderr=subprocess.PIPE, text=True)
         self.addCleanup(server.wait)
         self.addCleanup(server.stderr.close)
@@ -256,7 +255,7 @@ class OverVeth(unittest.TestCase):
         """What arrives is what was sent, byte by byte, by either kind of socket."""
         path = SOURCE / "pcaps" / "rc_all_ops.pcap"
         sent = [f[2] for f in read_pcap(path)[1]]
-        for kind in ("xdp", "packet"):
+        for kind in ("auto", "ring"):
             dump = subprocess.Popen(["ip", "netns", "exec", self.SPACES[1], "tcpdump", "-Z", "root", "-n", "-U", "-i", "v1",
                                      "-B", "32768", "-c", str(len(sent)), "-w", str(out("arrived.pcap")),
                                      "ether host 52:54:00:77:00:02"], stderr=subprocess.PIPE, text=True)
@@ -264,7 +263,7 @@ class OverVeth(unittest.TestCase):
             try:
                 while "listening" not in dump.stderr.readline():
                     self.assertIsNone(dump.poll())
-                result = play_json("--raw", "-i", "v0", "-t", "--transmit", kind, path,
+                result = play_json("--raw", "-i", "v0", "-t", "--tx", kind, path,
                                    prefix=("ip", "netns", "exec", self.SPACES[0]))
                 dump.wait(timeout=20)
             finally:

@@ -7,9 +7,6 @@
 #include "rocereplay/rewrite.h"
 #include "rocereplay/schedule.h"
 
-/* The order is that of the words of --transmit. */
-enum play_transmit { TRANSMIT_AUTO, TRANSMIT_XDP, TRANSMIT_PACKET };
-
 struct play_opts {
     struct replay_opts base;
     const char *multiplier, *pps, *mbps, *loop, *duration, *psn_offset, *host;
@@ -17,7 +14,6 @@ struct play_opts {
     struct opt_ports ports;
     uint64_t limit, stats, depth; /* |limit|, |stats| 0: none */
     uint32_t memory;
-    int transmit; /* enum play_transmit */
     bool raw, topspeed, one_at_a_time, preload, roce_only, loop_psn, keep_bad_icrc;
 
     /* what follows from the above */

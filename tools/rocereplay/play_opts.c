@@ -171,7 +171,7 @@ static bool is_raw_only(const struct play_opts *opts)
 {
     return opts->one_at_a_time || opts->preload || opts->stats != 0 || opts->roce_only ||
            opts->map_ip.n != 0 || opts->map_mac.n != 0 || opts->map_qp.n != 0 ||
-           opts->psn_offset != NULL || opts->loop_psn || opts->keep_bad_icrc || opts->transmit != 0;
+           opts->psn_offset != NULL || opts->loop_psn || opts->keep_bad_icrc;
 }
 
 static int settle_stateful(struct play_opts *opts)
@@ -217,8 +217,7 @@ int play_opts_parse(struct play_opts *opts, int argc, char **argv)
 {
     *opts = (struct play_opts){.depth = 128, .memory = 65536};
     replay_opts_default(&opts->base);
-    const uint64_t mtu = opts->base.mtu;
-    opts->base.mtu = 0;
+    opts->base.mtu = 0; /* the recorded one */
     const int words = opt_parse(&play_program, argc, argv, opts);
     if (words < 0)
         return words;
@@ -230,8 +229,6 @@ int play_opts_parse(struct play_opts *opts, int argc, char **argv)
     }
     opts->file = argv[1];
     opts->has_mtu = opts->base.mtu != 0;
-    if (!opts->has_mtu)
-        opts->base.mtu = mtu;
     if (parse_pace(opts) != 0 || parse_length(opts) != 0)
         return OPT_EXIT_USAGE;
     if (opts->raw && settle_raw(opts) != 0)

@@ -12,7 +12,7 @@
 #include "rocereplay/tcp.h"
 #include "rocereplay/truth.h"
 
-enum { RECV_DEPTH = 512, QUIET_TURNS = 16, LINE_MAX_SHORT = 256 };
+enum { RECV_DEPTH = 512, LINE_MAX_SHORT = 256, MTU_UNKNOWN = 1024 };
 
 /* What is replayed of a capture. */
 struct choice {
@@ -129,20 +129,6 @@ static int join(struct replay *r, struct twin *t)
     return 0;
 }
 
-/* Lets the last answers arrive. */
-static int settle(struct station *st)
-{
-    for (int quiet = 0; quiet < QUIET_TURNS; quiet++) {
-        const int n = station_turn(st);
-        if (n < 0)
-            return -1;
-        if (n > 0)
-            quiet = -1;
-        (void)station_idle(st, station_now(st) + 1000, -1, 0);
-    }
-    return 0;
-}
-
 static int run_pair(struct replay *r, struct native_report *received)
 {
     struct twin twin = {0};
@@ -152,7 +138,7 @@ static int run_pair(struct replay *r, struct native_report *received)
     if (rc == 0)
         rc = replay_run(r);
     if (rc == 0)
-        rc = settle(r->st);
+        rc = station_settle(r->st); /* the last answers */
     *received = (struct native_report){.messages = twin.sink.messages, .bytes = twin.sink.bytes};
     twin_close(&twin);
     return rc == 0 ? 1 : -1;
@@ -330,8 +316,7 @@ static void settle_mtu(struct play_opts *opts, const struct messages *m,
             while (mtu < s->msg[k].len && mtu < 4096)
                 mtu = mtu != 0 ? 2 * mtu : 256;
     }
-    if (mtu != 0)
-        opts->base.mtu = mtu;
+    opts->base.mtu = mtu != 0 ? mtu : MTU_UNKNOWN;
 }
 
 static int open_stations(const struct play_opts *opts, struct station *st, struct station *twin,

@@ -10,17 +10,16 @@
 static int open_interface(struct raw *raw)
 {
     const char *name = raw->opts->base.interface;
-    const int transmit = raw->opts->transmit;
     char text[PORT_TEXT_MAX];
     if (netif_find(name, &raw->netif, text) != 0) {
         msg_file(name, "%s", text);
         return -1;
     }
-    if (transmit != TRANSMIT_PACKET) {
+    if (raw->opts->base.tx == 0) {
         raw->iface = raw_xdp_new(&raw->netif, text);
         raw->transmit = "AF_XDP";
     }
-    if (raw->iface == NULL && transmit != TRANSMIT_XDP) {
+    if (raw->iface == NULL) {
         raw->iface = raw_packet_new(&raw->netif, text);
         raw->transmit = "packet socket";
     }
