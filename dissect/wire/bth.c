@@ -4,41 +4,14 @@
 
 #include <roce/err.h>
 
-#include "cursor.h"
+#include "fields.h"
 #include "writer.h"
 
-/*
- *  0                   1                   2                   3
- *  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
- * +---------------+-+-+---+-------+-------------------------------+
- * |    OpCode     |S|M|Pad| TVer  |             P_Key             |
- * +-+-+-----------+-+-+---+-------+-------------------------------+
- * |F|B|   resv6   |                   DestQP                      |
- * +-+-+-----------+-----------------------------------------------+
- * |A|   resv7     |                     PSN                       |
- * +-+-------------+-----------------------------------------------+
- */
 int roce_bth_decode(const uint8_t *buf, size_t len, struct roce_bth *bth)
 {
     if (len < ROCE_BTH_LEN)
         return ROCE_ERR_TRUNCATED;
-    /* Words first: stores to |bth| could change |buf| for all the compiler knows. */
-    const uint32_t first = load_be32(buf);
-    const uint32_t second = load_be32(buf + 4);
-    const uint32_t third = load_be32(buf + 8);
-    bth->opcode = (uint8_t)(first >> 24);
-    bth->se = first >> 23 & 1;
-    bth->migreq = first >> 22 & 1;
-    bth->pad = first >> 20 & 3;
-    bth->tver = first >> 16 & 0xF;
-    bth->pkey = (uint16_t)first;
-    bth->fecn = second >> 31;
-    bth->becn = second >> 30 & 1;
-    bth->resv6 = second >> 24 & 0x3F;
-    bth->dqpn = second & ROCE_QPN_MASK;
-    bth->ackreq = third >> 31;
-    bth->resv7 = third >> 24 & 0x7F;
-    bth->psn = third & ROCE_QPN_MASK;
+    bth_fields(buf, bth);
     return ROCE_BTH_LEN;
 }
 

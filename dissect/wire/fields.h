@@ -4,6 +4,7 @@
 #ifndef WIRE_FIELDS_H
 #define WIRE_FIELDS_H
 
+#include <roce/bth.h>
 #include <roce/net.h>
 
 #include "cursor.h"
@@ -41,6 +42,38 @@ static inline void udp_fields(const uint8_t *p, struct roce_udp *udp)
     udp->dport = load_be16(p + 2);
     udp->len = load_be16(p + 4);
     udp->checksum = load_be16(p + 6);
+}
+
+/*
+ *  0                   1                   2                   3
+ *  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+ * +---------------+-+-+---+-------+-------------------------------+
+ * |    OpCode     |S|M|Pad| TVer  |             P_Key             |
+ * +-+-+-----------+-+-+---+-------+-------------------------------+
+ * |F|B|   resv6   |                   DestQP                      |
+ * +-+-+-----------+-----------------------------------------------+
+ * |A|   resv7     |                     PSN                       |
+ * +-+-------------+-----------------------------------------------+
+ */
+static inline void bth_fields(const uint8_t *buf, struct roce_bth *bth)
+{
+    /* Words first: stores to |bth| could change |buf| for all the compiler knows. */
+    const uint32_t first = load_be32(buf);
+    const uint32_t second = load_be32(buf + 4);
+    const uint32_t third = load_be32(buf + 8);
+    bth->opcode = (uint8_t)(first >> 24);
+    bth->se = first >> 23 & 1;
+    bth->migreq = first >> 22 & 1;
+    bth->pad = first >> 20 & 3;
+    bth->tver = first >> 16 & 0xF;
+    bth->pkey = (uint16_t)first;
+    bth->fecn = second >> 31;
+    bth->becn = second >> 30 & 1;
+    bth->resv6 = second >> 24 & 0x3F;
+    bth->dqpn = second & ROCE_QPN_MASK;
+    bth->ackreq = third >> 31;
+    bth->resv7 = third >> 24 & 0x7F;
+    bth->psn = third & ROCE_QPN_MASK;
 }
 
 #endif

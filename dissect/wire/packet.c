@@ -105,32 +105,59 @@ static enum next step(struct walk *w, enum next next)
     return NEXT_STOP;
 }
 
-/* Nearly every frame is Ethernet, IPv4 without options, UDP 4791, BTH, of lengths that agree: these
- * are read in one go up to the BTH, with what the walk would have said of them. Anything else takes
- * the walk. */
-static bool plain_headers(struct walk *w, const struct roce_frame *frame)
+/* Nearly every frame is Ethernet, IPv4 without options, UDP 4791 and a BTH of a known opcode, of
+ * lengths that agree, its headers captured: these are read in one go, with what the walk would have
+ * said of them. For anything else returns false, and the walk begins anew. */
+static bool plain(const struct roce_frame *frame, struct roce_packet *pkt)
 {
     enum { IP = ROCE_ETH_LEN, UDP = IP + ROCE_IPV4_LEN, BTH = UDP + ROCE_UDP_LEN };
+    enum { XTH = BTH + ROCE_BTH_LEN, SERVICE_SHIFT = 5 };
     const uint8_t *p = frame->data;
-    struct roce_packet *pkt = w->pkt;
-    if (frame->linktype != ROCE_LINK_ETHERNET || frame->caplen < BTH + ROCE_BTH_LEN ||
+    const uint32_t caplen = frame->caplen;
+    if (frame->linktype != ROCE_LINK_ETHERNET || caplen < XTH ||
         load_be16(p + 12) != ROCE_ETHERTYPE_IPV4 || p[IP] != 0x45 || p[IP + 9] != PROTO_UDP ||
-        load_be16(p + UDP + 2) != ROCE_UDP_PORT)
+        load_be16(p + UDP + 2) != ROCE_UDP_PORT || (load_be16(p + IP + 6) & 0x3FFF) != 0)
         return false;
-    ipv4_fields(p + IP, &pkt->ip);
-    udp_fields(p + UDP, &pkt->udp);
-    const uint32_t total_len = pkt->ip.total_len;
-    if (pkt->ip.fragment || total_len < BTH - IP + ROCE_BTH_LEN ||
-        pkt->udp.len != total_len - ROCE_IPV4_LEN)
+    const uint32_t total_len = load_be16(p + IP + 2), end = IP + total_len;
+    const struct roce_opcode_info *info = roce_opcode_info(p[BTH]);
+    const uint32_t payload_off = XTH + info->ext_len;
+    const uint32_t tail = (p[BTH + 1] >> 4 & 3u) + ROCE_ICRC_LEN;
+    if (info->name == NULL || p[BTH] >> SERVICE_SHIFT == ROCE_SERVICE_RD ||
+        (p[BTH + 1] & 0xF) != 0 || load_be16(p + UDP + 4) + (uint32_t)ROCE_IPV4_LEN != total_len ||
+        end < payload_off + tail || caplen < payload_off)
         return false;
-    eth_fields(p, &pkt->eth);
-    pkt->ethertype = pkt->eth.ethertype;
-    pkt->has = ROCE_HAS_ETH | ROCE_HAS_IP | ROCE_HAS_UDP;
+
+    const uint32_t avail = caplen < end ? caplen : end;
+    const uint32_t payload_len = end - tail - payload_off;
+    const uint32_t have = avail - payload_off;
     pkt->kind = ROCE_KIND_ROCEV2;
+    pkt->status = ROCE_STATUS_OK;
+    pkt->layer = 0;
+    pkt->service = info->service;
+    pkt->op = info->op;
+    pkt->pos = info->pos;
+    pkt->response = info->response;
+    pkt->sliced = avail < end;
+    pkt->cut_on_wire = frame->origlen < end;
+    pkt->n_vlan = pkt->n_outer_vlan = pkt->n_tunnel = 0;
+    pkt->ethertype = ROCE_ETHERTYPE_IPV4;
+    pkt->has = ROCE_HAS_ETH | ROCE_HAS_IP | ROCE_HAS_UDP | ROCE_HAS_BTH | ROCE_HAS_PAYLOAD;
+    pkt->why = NULL;
     pkt->ip_off = IP;
     pkt->udp_off = UDP;
-    w->pos = BTH;
-    walk_set_end(w, IP + total_len);
+    pkt->bth_off = BTH;
+    pkt->lrh_off = pkt->dc_off = pkt->dc_len = 0;
+    pkt->payload_off = payload_off;
+    pkt->payload_len = payload_len;
+    pkt->payload_captured = have < payload_len ? have : payload_len;
+    pkt->icrc_off = end - ROCE_ICRC_LEN;
+    pkt->end_off = end;
+    pkt->trailer_len = caplen - avail;
+    eth_fields(p, &pkt->eth);
+    ipv4_fields(p + IP, &pkt->ip);
+    udp_fields(p + UDP, &pkt->udp);
+    bth_fields(p + BTH, &pkt->bth);
+    walk_plain_extended(pkt, info->headers, p + XTH);
     return true;
 }
 
@@ -138,6 +165,8 @@ int roce_packet_decode(const struct roce_frame *frame, const struct roce_decode_
                        struct roce_packet *pkt)
 {
     static const struct roce_decode_opts defaults;
+    if (plain(frame, pkt))
+        return ROCE_KIND_ROCEV2;
     struct walk w = {
         .data = frame->data,
         .avail = frame->caplen,
@@ -149,11 +178,8 @@ int roce_packet_decode(const struct roce_frame *frame, const struct roce_decode_
 
     /* Every step but the entry of a tunnel moves forward, and tunnels are counted: the loop ends.
      */
-    if (plain_headers(&w, frame))
-        walk_transport(&w);
-    else
-        for (enum next next = walk_link(&w, frame->linktype); next != NEXT_STOP;)
-            next = step(&w, next);
+    for (enum next next = walk_link(&w, frame->linktype); next != NEXT_STOP;)
+        next = step(&w, next);
 
     if (pkt->has & ROCE_HAS_BTH) {
         pkt->sliced = w.avail < w.end;

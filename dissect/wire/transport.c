@@ -10,6 +10,8 @@
 #define DC_CONNECT_LEN    16
 #define DC_CONNECT_OPCODE 0x55
 
+#define EXTENDED_MAX 64 /* no extended header is longer */
+
 static bool is_roce_port(const struct roce_decode_opts *opts, uint16_t port)
 {
     if (port == ROCE_UDP_PORT)
@@ -136,6 +138,24 @@ static bool is_mad(const struct roce_packet *pkt)
 {
     return pkt->service == ROCE_SERVICE_UD && (pkt->has & ROCE_H_DETH) &&
            (pkt->bth.dqpn <= ROCE_QPN_GSI || pkt->deth.src_qp <= ROCE_QPN_GSI);
+}
+
+void walk_plain_extended(struct roce_packet *pkt, unsigned headers, const uint8_t *p)
+{
+    pkt->has |= headers;
+    /* The two that nearly all others have no part in. */
+    if (headers == ROCE_H_RETH) {
+        (void)roce_reth_decode(p, ROCE_RETH_LEN, &pkt->reth);
+        return;
+    }
+    if (headers == ROCE_H_AETH) {
+        (void)roce_aeth_decode(p, ROCE_AETH_LEN, &pkt->aeth);
+        return;
+    }
+    for (; headers != 0; headers &= headers - 1)
+        p += extended_header(pkt, headers & (~headers + 1), p, EXTENDED_MAX);
+    if (is_mad(pkt))
+        pkt->has |= ROCE_HAS_MAD;
 }
 
 enum next walk_transport(struct walk *w)

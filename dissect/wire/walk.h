@@ -81,6 +81,8 @@ enum next walk_grh(struct walk *w);
 /* transport.c */
 enum next walk_udp(struct walk *w);
 enum next walk_transport(struct walk *w);
+/* walk_plain_extended decodes the extended headers |headers|, all of them captured at |p|. */
+void walk_plain_extended(struct roce_packet *pkt, unsigned headers, const uint8_t *p);
 
 /* link.c */
 enum next walk_link(struct walk *w, uint32_t linktype);

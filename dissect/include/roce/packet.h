@@ -125,26 +125,27 @@ struct roce_packet {
     uint32_t end_off;          /* end of the packet by its length; behind it is the trailer */
     uint32_t trailer_len; /* captured bytes behind end_off: Ethernet pad, FCS, time stamps, VCRC */
 
-    struct roce_eth eth;                  /* innermost Ethernet header */
-    struct roce_vlan vlan[ROCE_VLAN_MAX]; /* tags of that header, outermost first */
+    /* what nearly every packet has lies side by side */
+    struct roce_eth eth; /* innermost Ethernet header */
+    struct roce_ip ip;
+    struct roce_udp udp;
+    struct roce_bth bth;
+    struct roce_reth reth;
+    struct roce_aeth aeth;
+    uint32_t imm;
+    struct roce_ieth ieth;
+    struct roce_deth deth;
+    struct roce_atomic_eth atomic_eth;
+    struct roce_atomic_ack_eth atomic_ack_eth;
+    struct roce_rdeth rdeth;
+    struct roce_xrceth xrceth;
+    struct roce_feth feth;
+    struct roce_vlan vlan[ROCE_VLAN_MAX]; /* tags of the Ethernet header, outermost first */
     struct roce_vlan
         outer_vlan[ROCE_VLAN_MAX]; /* tags of the outermost Ethernet header when encapsulated */
     struct roce_tunnel tunnel[ROCE_TUNNEL_MAX];
-    struct roce_ip ip;
     struct roce_ip outer_ip; /* with ROCE_HAS_OUTER_IP */
-    struct roce_udp udp;
     struct roce_lrh lrh;
-    struct roce_bth bth;
-    struct roce_rdeth rdeth;
-    struct roce_deth deth;
-    struct roce_xrceth xrceth;
-    struct roce_feth feth;
-    struct roce_reth reth;
-    struct roce_atomic_eth atomic_eth;
-    struct roce_aeth aeth;
-    struct roce_atomic_ack_eth atomic_ack_eth;
-    uint32_t imm;
-    struct roce_ieth ieth;
     struct roce_pfc pfc;     /* kind PFC and status OK */
     struct roce_pause pause; /* kind PAUSE and status OK */
 };
