@@ -19,7 +19,7 @@ static void count_spilled(struct roce_flow_table *t, struct flow *f, uint8_t opc
     struct wide *wide = wide_of(t, f);
     for (uint32_t i = wide->op_blocks; i != NIL;) {
         struct op_block *block = pool_at(&t->op_pool, i);
-        for (int k = 0; k < OPCODE_SLOTS; k++)
+        for (int k = 0; k < BLOCK_SLOTS; k++)
             if (block->count[k] == 0 || block->op[k] == opcode) {
                 block->op[k] = opcode;
                 if (block->count[k] != UINT32_MAX)
@@ -49,23 +49,26 @@ static void count_spilled(struct roce_flow_table *t, struct flow *f, uint8_t opc
     ((struct op_block *)pool_at(&t->op_pool, last))->next = index;
 }
 
+static uint8_t *op_slot(struct flow *f, uint32_t i, uint32_t **count)
+{
+    *count = i < HOT_SLOTS ? &f->hot_count[i] : &f->op_count[i - HOT_SLOTS];
+    return i < HOT_SLOTS ? &f->hot_op[i] : &f->op[i - HOT_SLOTS];
+}
+
 void count_opcode_slow(struct roce_flow_table *t, struct flow *f, uint8_t opcode)
 {
-    uint32_t i = f->op_hint;
-    if (i >= f->n_op || f->op[i] != opcode) {
-        for (i = 0; i < f->n_op && f->op[i] != opcode; i++)
-            ;
-        if (i == f->n_op) {
-            if (i == OPCODE_SLOTS) {
-                count_spilled(t, f, opcode);
-                return;
-            }
-            f->op[i] = opcode;
-            f->n_op++;
-        }
-        f->op_hint = (uint8_t)i;
+    uint32_t *count;
+    uint32_t i = 0;
+    while (i < f->n_op && *op_slot(f, i, &count) != opcode)
+        i++;
+    if (i == HOT_SLOTS + OPCODE_SLOTS) {
+        count_spilled(t, f, opcode);
+        return;
     }
-    if (++f->op_count[i] == 0)
+    *op_slot(f, i, &count) = opcode;
+    if (i == f->n_op)
+        f->n_op++;
+    if (++*count == 0)
         wide_of(t, f)->op_high[i]++;
 }
 
@@ -75,16 +78,17 @@ uint64_t count_opcodes(const struct roce_flow_table *t, const struct flow *f, ui
     memset(out, 0, 256 * sizeof out[0]);
     const struct wide *wide = f->wide != NIL ? pool_at(&t->wide_pool, f->wide) : NULL;
     for (uint32_t i = 0; i < f->n_op; i++) {
-        out[f->op[i]] = f->op_count[i];
+        const uint8_t opcode = i < HOT_SLOTS ? f->hot_op[i] : f->op[i - HOT_SLOTS];
+        out[opcode] = i < HOT_SLOTS ? f->hot_count[i] : f->op_count[i - HOT_SLOTS];
         if (wide != NULL)
-            out[f->op[i]] += (uint64_t)wide->op_high[i] << 32;
-        sum += out[f->op[i]];
+            out[opcode] += (uint64_t)wide->op_high[i] << 32;
+        sum += out[opcode];
     }
     if (wide == NULL)
         return sum;
     for (uint32_t i = wide->op_blocks; i != NIL;) {
         const struct op_block *block = pool_at(&t->op_pool, i);
-        for (int k = 0; k < OPCODE_SLOTS && block->count[k] > 0; k++) {
+        for (int k = 0; k < BLOCK_SLOTS && block->count[k] > 0; k++) {
             out[block->op[k]] += block->count[k];
             sum += block->count[k];
         }

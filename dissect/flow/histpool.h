@@ -43,6 +43,31 @@ void hist_pool_del(struct hist_pool *pool);
 /* hist_head_add adds |value|. When |pool| is exhausted, a new octave's samples are put into the
  * nearest page there is, or only counted. Returns false in that case. */
 bool hist_head_add(struct hist_head *head, struct hist_pool *pool, uint64_t value);
+/* hist_head_add_near is the same, without a call for a value of the octave of the one before. */
+static inline bool hist_head_add_near(struct hist_head *head, struct hist_pool *pool,
+                                      uint64_t value)
+{
+    const uint32_t bucket = roce_hist_bucket(value);
+    if (head->count > HIST_INLINE && head->count != UINT32_MAX &&
+        head->last.octave == bucket / ROCE_HIST_SUB) {
+        struct hist_page *page = pool_at(&pool->pages, head->last.page);
+        uint16_t *count = &page->count[bucket % ROCE_HIST_SUB];
+        if (*count != UINT16_MAX) {
+            ++*count;
+            head->count++;
+            head->min = value < head->min ? value : head->min;
+            head->max = value > head->max ? value : head->max;
+            return true;
+        }
+    }
+    return hist_head_add(head, pool, value);
+}
+/* hist_head_prefetch fetches the page that a further value like the last one goes into. */
+static inline void hist_head_prefetch(const struct hist_head *head, const struct hist_pool *pool)
+{
+    if (head->count > HIST_INLINE && head->last.octave != NIL)
+        prefetch_line(pool_at(&pool->pages, head->last.page));
+}
 void hist_head_expand(const struct hist_head *head, const struct hist_pool *pool,
                       struct roce_hist *out);
 /* hist_head_copy fills an empty head with the samples of |from|. */

@@ -6,10 +6,13 @@
 #include <roce/flow.h>
 #include <roce/psn.h>
 
+#include "batch.h"
 #include "histpool.h"
 #include "pool.h"
 
-#define OPCODE_SLOTS 12
+#define HOT_SLOTS    3 /* opcodes whose counters lie where every frame looks */
+#define OPCODE_SLOTS 9 /* further ones */
+#define BLOCK_SLOTS  12
 #define SIG_SLOTS    4
 #define PORT_SLOTS   3
 #define PORTS_MANY   255
@@ -43,6 +46,8 @@ enum flow_flag {
     F_ID_WILD = 1 << 25,   /* its order tells nothing */
     F_MSG_WRITE = 1 << 23, /* the open message is a WRITE */
     F_CROWDED = 1 << 26,   /* many candidates for the peer, all as good */
+    F_ECT = 1 << 27,       /* the first frame was ECT */
+    F_ICRC_OK = 1 << 28,   /* the first frame's ICRC was right */
 };
 
 struct msg_slot {
@@ -50,49 +55,36 @@ struct msg_slot {
     uint64_t bytes;
 };
 
-/* One direction towards one QP: six cache lines, what every packet touches first. */
+/* One direction towards one QP: six cache lines. The usual frame touches the first two, a request
+ * the third as well, and an answer the first and the third of the flow it answers. */
 struct flow {
     uint32_t path, dqpn;
     uint32_t flags;
     uint32_t peer;
-    uint64_t packets, bytes, payload;
-    roce_tstamp last_ts;
+    uint32_t trouble;  /* struct trouble, once something is not as it should be */
+    uint32_t holes;    /* list of struct hole: PSNs skipped and not captured since */
     uint32_t next_psn; /* request track */
     uint32_t prev_end; /* PSN behind the request frame captured last */
-    uint32_t low_psn;  /* lowest PSN captured: first_psn, or an older one resent */
-    uint32_t trouble;  /* struct trouble, once something is not as it should be */
-
-    uint32_t op_count[OPCODE_SLOTS];
-    uint8_t op[OPCODE_SLOTS];
-    uint8_t n_op;
-    uint8_t op_hint;
-    uint8_t service;
-    uint8_t mtu_mask; /* path MTUs that are possible: bit n is 256 << n */
+    uint64_t packets, bytes;
+    roce_tstamp last_ts;
+    uint64_t last_frame;
 
     uint32_t sig[SIG_SLOTS];     /* newest frames, to know a mirror's second copy */
     uint16_t sig_ts[SIG_SLOTS];  /* in units of 2^16 ns */
     uint8_t sig_attr[SIG_SLOTS]; /* hash of TTL, TOS, VLAN, MACs */
     uint16_t sport, ip_id;
+    uint64_t payload;
+    uint32_t hot_count[HOT_SLOTS]; /* frames of the opcodes seen first */
+    uint8_t hot_op[HOT_SLOTS];
+    uint8_t n_op; /* opcodes in |hot_op| and |op| */
     uint8_t sig_pos;
     uint8_t dscp, ttl, pcp;
-    uint32_t ce;
-    uint64_t ect, icrc_ok;
-    uint64_t last_frame;
+    uint8_t service;
+    uint8_t mtu_mask; /* path MTUs that are possible: bit n is 256 << n */
+    uint8_t msg_ops;  /* operations of msg0 and msg1: see message_count */
+    uint8_t obs_n;
 
     /* requests and what completes them */
-    roce_tstamp msg_ts; /* open message: time and number of its first frame */
-    uint64_t msg_frame;
-    uint32_t msg_psn;
-    uint32_t msg_bytes;
-    uint32_t msg_packets;
-    uint32_t msg_no;               /* messages begun */
-    uint32_t pend_head, pend_tail; /* requests that wait for their answer, by PSN */
-    uint32_t una;                  /* oldest PSN not acknowledged */
-    uint16_t pend_n;
-    uint8_t obs_n;
-    uint8_t msg_ops; /* operations of msg0 and msg1: see message_count */
-    struct msg_slot msg0;
-
     roce_tstamp req_ts; /* newest request frame */
     union {
         struct { /* undecided: responses seen, list of struct obs_block */
@@ -100,45 +92,67 @@ struct flow {
         };
         roce_tstamp una_ts; /* paired: when |una| last moved */
     };
-    uint32_t hist;     /* struct hist_pair */
+    struct msg_slot msg0;
+    uint32_t pend_head, pend_tail; /* requests that wait for their answer, by PSN */
+    uint32_t una;                  /* oldest PSN not acknowledged */
+    uint32_t msg_no;               /* messages begun */
+    uint32_t hist;                 /* struct hist_pair */
+    uint32_t low_psn;              /* lowest PSN captured: first_psn, or an older one resent */
+    uint16_t pend_n;
     uint16_t evidence; /* responses of the peer that agreed */
     uint16_t conflicts;
+    uint16_t tries; /* responses seen while undecided, for the pace of attempts */
+
+    /* messages of several packets; READs */
+    roce_tstamp msg_ts; /* open message: time and number of its first frame */
+    uint64_t msg_frame;
+    uint32_t msg_psn;
+    uint32_t msg_bytes;
+    uint32_t msg_packets;
     uint32_t read_psn, read_len; /* the last READ request */
     uint32_t read_end;           /* low half of the VA behind it */
-    uint32_t holes;              /* list of struct hole: PSNs skipped and not captured since */
-    uint32_t rr_low, rr_next;    /* READ response track */
-    uint32_t rr_prev;            /* PSN of the newest READ response frame */
-    uint32_t rr_holes;
-
     struct msg_slot msg1;
+    uint32_t first_psn;
+    uint32_t ce;
+
+    uint32_t op_count[OPCODE_SLOTS];
+    uint8_t op[OPCODE_SLOTS];
+    uint8_t n_port;
+    uint16_t vlan;
+    uint32_t rr_low, rr_next; /* READ response track */
+    uint32_t rr_prev;         /* PSN of the newest READ response frame */
+    uint32_t rr_holes;
     roce_tstamp first_ts;
     uint64_t first_frame;
-    uint32_t wide; /* struct wide */
-    uint32_t first_psn, serial, src_qp, cm;
+    uint64_t ecn_odd;  /* frames not marked CE that differ from the first in being ECT: F_ECT */
+    uint64_t icrc_odd; /* frames that differ from the first in having a right ICRC: F_ICRC_OK */
+    uint32_t wide;     /* struct wide */
+    uint32_t serial, src_qp, cm;
     uint32_t winner; /* candidate of the last attempt to pair */
     union {
         uint16_t port[PORT_SLOTS];
         uint32_t ports[1]; /* n_port PORTS_MANY: bitmap of ports */
     };
-    uint8_t n_port;
-    uint16_t vlan;
-    uint16_t tries; /* responses seen while undecided, for the pace of attempts */
 };
 
 _Static_assert(sizeof(struct flow) == 384, "a flow is six cache lines");
+_Static_assert(offsetof(struct flow, sig) == 64 && offsetof(struct flow, req_ts) == 128,
+               "each group begins a line");
+_Static_assert(offsetof(struct flow, msg_ts) == 192 && offsetof(struct flow, op_count) == 256,
+               "each group begins a line");
 
 /* Counters of flows that use many opcodes or operations, and the high halves of 32-bit counters. */
 struct wide {
     uint32_t op_blocks; /* list of struct op_block */
-    uint32_t op_high[OPCODE_SLOTS];
+    uint32_t op_high[HOT_SLOTS + OPCODE_SLOTS];
     struct msg_slot msg[ROCE_MESSAGE_OPS];
     uint32_t started_high[MSG_SLOTS], completed_high[MSG_SLOTS];
 };
 
 struct op_block {
     uint32_t next;
-    uint8_t op[OPCODE_SLOTS];
-    uint32_t count[OPCODE_SLOTS]; /* 0: slot unused */
+    uint8_t op[BLOCK_SLOTS];
+    uint32_t count[BLOCK_SLOTS]; /* 0: slot unused */
 };
 
 /* While every message was a single packet that asked for its ACK, both latencies are the same and
@@ -327,6 +341,7 @@ struct path {
     uint8_t silent_max; /* highest bin of the waits of silent episodes, + 1 */
     uint32_t reverse;   /* NIL unknown */
     uint32_t flows;
+    uint64_t hash;
     uint8_t src_mac[6], dst_mac[6];
     uint8_t tunnel_kind;
     uint8_t pad[3];
@@ -345,25 +360,16 @@ struct copy {
     uint32_t flow, serial;
     uint8_t opcode;
     bool request, read_response;
-    uint8_t ect, ce, icrc_ok;
+    uint8_t ecn; /* enum roce_ecn */
+    bool icrc_ok;
     uint32_t bytes, payload;
 };
 #define COPIES_MAX 64
 
 #define PAIR_INDEX_SIZE 65536
-#define PATH_MEMO       256
-#define HINTS           64
 #define OBS_MAX         24 /* responses kept of one flow while its peer is undecided */
 
 #define NODES_BASE 32768 /* nodes beyond one a flow */
-
-/* A packet to come. What it will touch is fetched step by step, each step when the one before has
- * arrived: the slot of the index, the flow, the flow it answers, that one's histogram. */
-struct hint {
-    uint32_t path, dqpn;
-    uint32_t hash;
-    uint32_t id; /* NIL: not found */
-};
 
 struct roce_flow_table {
     struct flow *flows;
@@ -373,11 +379,6 @@ struct roce_flow_table {
     uint64_t *flow_index, *path_index; /* hash in the high half, id + 1 in the low one */
     uint32_t flow_mask, path_mask, index_max;
     uint64_t seed;
-    uint32_t path_memo[PATH_MEMO]; /* paths seen of late, by a cheap hash */
-    /* flows that roce_flow_prefetch found, for the updates to come */
-    struct hint hint[HINTS];
-    uint32_t hint_begin, hint_end;  /* they count up; the ring is read modulo HINTS */
-    uint32_t hint_found, hint_warm; /* up to here: flow fetched; peer fetched */
     uint32_t *lru_prev, *lru_next;
     uint32_t lru_head, lru_tail; /* head: least recently seen */
     bool lru_on;
@@ -387,6 +388,7 @@ struct roce_flow_table {
     struct roce_flow_opts opts;
     uint64_t evicted, frames, conflicts, forgotten;
     uint32_t created, connections;
+    bool told_answers; /* events of answered messages are wanted */
     uint32_t *cm_index;
     /* mirror copies */
     uint8_t mirror_state; /* enum mirror_state */
@@ -446,7 +448,10 @@ struct ctx {
 uint32_t table_find_path(const struct roce_flow_table *t, const struct path *key, uint64_t *hash);
 uint32_t table_reverse_path(struct roce_flow_table *t, uint32_t path);
 uint32_t table_find(const struct roce_flow_table *t, uint32_t path, uint32_t dqpn);
-uint32_t table_get(struct roce_flow_table *t, const struct roce_packet *pkt, bool *created);
+uint64_t table_hash(const struct roce_flow_table *t, const struct roce_packet *pkt);
+/* table_get returns the flow of |pkt|, a new one if need be; |look| may be NULL. */
+uint32_t table_get(struct roce_flow_table *t, const struct roce_packet *pkt,
+                   const struct look *look, bool *created);
 void table_path_key(const struct roce_packet *pkt, struct path *key);
 struct trouble *trouble_of(struct roce_flow_table *t, struct flow *f);
 static inline struct trouble *trouble_peek(const struct roce_flow_table *t, const struct flow *f)
@@ -477,23 +482,48 @@ void track_reset(struct roce_flow_table *t, struct flow *f);
 
 /* message.c */
 void message_request(struct ctx *c, uint32_t n, bool first_time);
+void message_in_order(struct ctx *c, uint32_t n);
 void message_gap(struct ctx *c);
-void message_count(struct roce_flow_table *t, struct flow *f, uint8_t op, uint32_t started,
-                   uint32_t completed, uint64_t bytes);
+void message_count_slow(struct roce_flow_table *t, struct flow *f, uint8_t op, uint32_t started,
+                        uint32_t completed, uint64_t bytes);
+static inline void message_count(struct roce_flow_table *t, struct flow *f, uint8_t op,
+                                 uint32_t started, uint32_t completed, uint64_t bytes)
+{
+    /* msg_ops: operation + 1 of msg0 in the low nibble, of msg1 in the high one. */
+    struct msg_slot *slot = (f->msg_ops & 0xF) == op + 1  ? &f->msg0
+                            : (f->msg_ops >> 4) == op + 1 ? &f->msg1
+                                                          : NULL;
+    if (slot == NULL || slot->started + started < started ||
+        slot->completed + completed < completed) {
+        message_count_slow(t, f, op, started, completed, bytes);
+        return;
+    }
+    slot->started += started;
+    slot->completed += completed;
+    slot->bytes += bytes;
+}
 void message_complete(struct roce_flow_table *t, uint32_t id, struct node *node, roce_tstamp ts,
                       uint64_t frame, struct roce_verdict *v);
 enum latency_kind { LATENCY_MESSAGE, LATENCY_ACK, LATENCY_BOTH };
 void latency_add(struct roce_flow_table *t, struct flow *f, enum latency_kind kind, uint64_t ns);
+#define PEND_MAX 1024 /* of one paired flow */
 uint32_t pend_append(struct roce_flow_table *t, uint32_t id, uint32_t psn);
 void pend_remove(struct roce_flow_table *t, struct flow *f, uint32_t prev, uint32_t index);
 void pend_drop_all(struct roce_flow_table *t, struct flow *f);
 
 /* response.c */
+void response_acknowledge(struct roce_flow_table *t, uint32_t id, uint32_t upto,
+                          const struct obs *o, struct roce_verdict *v);
 void response_frame(struct ctx *c, bool trusted);
 void response_contradicted(struct roce_flow_table *t, uint32_t id);
 void response_apply(struct roce_flow_table *t, uint32_t from, const struct obs *o,
                     struct roce_verdict *v);
-bool nodes_short(const struct roce_flow_table *t);
+/* Flows share the nodes: about one each, and a fixed number besides. */
+static inline bool nodes_short(const struct roce_flow_table *t)
+{
+    return t->node_pool.used >= NODES_BASE + t->flow_pool.used ||
+           t->node_pool.used == t->node_pool.capacity;
+}
 void obs_drop_all(struct roce_flow_table *t, struct flow *f);
 /* obs_next walks the observations of a flow: start with |*block| NIL and |*at| 0. */
 const struct obs *obs_next(const struct roce_flow_table *t, const struct flow *f, uint32_t *block,
@@ -546,6 +576,11 @@ bool rresp_complete(const struct roce_flow_table *t, const struct flow *f, uint3
 void conn_frame(struct ctx *c);
 void conn_new_flow(struct roce_flow_table *t, uint32_t id);
 
+/* usual.c: the shortest way through flow state, for the frames of healthy flows */
+bool usual_frame(struct ctx *c, const struct roce_icrc *icrc);
+/* usual_track returns false, with nothing changed, when the frame needs track(). */
+bool usual_track(struct ctx *c);
+
 /* mirror.c */
 bool mirror_copy(struct ctx *c, const struct roce_icrc *icrc);
 void mirror_resolve(struct roce_flow_table *t, bool at_end);
@@ -554,11 +589,23 @@ void mirror_resolve(struct roce_flow_table *t, bool at_end);
 void count_opcode_slow(struct roce_flow_table *t, struct flow *f, uint8_t opcode);
 static inline void count_opcode(struct roce_flow_table *t, struct flow *f, uint8_t opcode)
 {
-    const uint32_t i = f->op_hint;
-    if (f->op[i] == opcode && i < f->n_op && f->op_count[i] != UINT32_MAX)
-        f->op_count[i]++;
-    else
-        count_opcode_slow(t, f, opcode);
+    /* A count of 0 is a slot that is not in use or overflowed; the slow way knows. */
+    for (int i = 0; i < HOT_SLOTS; i++)
+        if (f->hot_op[i] == opcode && f->hot_count[i] - 1 < UINT32_MAX - 1) {
+            f->hot_count[i]++;
+            return;
+        }
+    count_opcode_slow(t, f, opcode);
+}
+/* count_marks counts what of a frame is not as it was of the flow's first one: nearly nothing. */
+static inline void count_marks(struct flow *f, enum roce_ecn ecn, bool icrc_ok)
+{
+    if (ecn == ROCE_ECN_CE)
+        f->ce++;
+    else if ((ecn != ROCE_ECN_NOT_ECT) != ((f->flags & F_ECT) != 0))
+        f->ecn_odd++;
+    if (icrc_ok != ((f->flags & F_ICRC_OK) != 0))
+        f->icrc_odd++;
 }
 uint64_t count_opcodes(const struct roce_flow_table *t, const struct flow *f, uint64_t out[256]);
 void count_port(struct ctx *c, uint16_t port);

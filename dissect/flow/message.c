@@ -5,8 +5,7 @@
 
 #define ATOMIC_BYTES 8
 
-#define PEND_MAX       1024 /* of one paired flow */
-#define PEND_UNDECIDED 64   /* while the peer is not known */
+#define PEND_UNDECIDED 64 /* while the peer is not known */
 
 static uint8_t message_op(uint8_t op)
 {
@@ -35,21 +34,11 @@ static void slot_add(struct msg_slot *slot, uint32_t started, uint32_t completed
     slot->bytes += bytes;
 }
 
-void message_count(struct roce_flow_table *t, struct flow *f, uint8_t op, uint32_t started,
-                   uint32_t completed, uint64_t bytes)
+void message_count_slow(struct roce_flow_table *t, struct flow *f, uint8_t op, uint32_t started,
+                        uint32_t completed, uint64_t bytes)
 {
-    if ((f->msg_ops & 0xF) == op + 1) {
-        /* The operation that the flow began with: no carry is due for 2^32 messages. */
-        slot_add(&f->msg0, started, completed, bytes);
-        if (f->msg0.started >= started && f->msg0.completed >= completed)
-            return;
-        wide_of(t, f)->started_high[0] += f->msg0.started < started;
-        wide_of(t, f)->completed_high[0] += f->msg0.completed < completed;
-        return;
-    }
     if (op >= ROCE_MESSAGE_OPS)
         return;
-    /* msg_ops: operation + 1 of msg0 in the low nibble, of msg1 in the high one. */
     int i = 0;
     while (i < MSG_SLOTS && (f->msg_ops >> 4 * i & 0xF) != op + 1) {
         if ((f->msg_ops >> 4 * i & 0xF) == 0)
@@ -106,13 +95,6 @@ static void pend_drop_oldest(struct roce_flow_table *t, struct flow *f)
     }
     t->forgotten++;
     pend_remove(t, f, NIL, f->pend_head);
-}
-
-/* Flows share the nodes: about one each, and a fixed number besides. */
-bool nodes_short(const struct roce_flow_table *t)
-{
-    return t->node_pool.used >= NODES_BASE + t->flow_pool.used ||
-           t->node_pool.used == t->node_pool.capacity;
 }
 
 static bool pend_full(const struct roce_flow_table *t, const struct flow *f)
@@ -305,7 +287,7 @@ void message_gap(struct ctx *c)
     node->msg_no = f->msg_no;
 }
 
-static void in_order(struct ctx *c, uint32_t n)
+void message_in_order(struct ctx *c, uint32_t n)
 {
     struct flow *f = c->f;
     const struct roce_packet *pkt = c->pkt;
@@ -523,6 +505,6 @@ void message_request(struct ctx *c, uint32_t n, bool first_time)
     if (c->v->flags & ROCE_V_RETRANSMITTED)
         filler(c, n);
     else
-        in_order(c, n);
+        message_in_order(c, n);
     c->v->message = (f->flags & F_MSG_MID) ? 0 : f->msg_no;
 }

@@ -5,48 +5,14 @@
  * differ in what a router changes are the mirror's. Identical ones are the mirror's when they are
  * the rule: until that is known, they are put aside and counted afterwards as what they prove to
  * be. */
-#include "internal.h"
-
-#include <string.h>
+#include "sign.h"
 
 #define DECIDE_FRAMES 64
 #define RULE_NUM      3 /* copies are the rule when 3 of 10 frames have one */
 #define RULE_DEN      10
-#define TS_SHIFT      16
 #define CLOSE_ID      160 /* 2^16 ns units, 10 ms: with an IP identification that tells frames apart */
 #define CLOSE_BLIND   1 /* without one, and only among the newest BACK_BLIND frames */
 #define BACK_BLIND    2
-#define ID_BACK_MAX   4096 /* further back it is the next round of the 16-bit number */
-#define ID_SURE       16   /* frames in order before the identification's order counts */
-
-static uint32_t signature(const struct roce_packet *pkt, const struct roce_icrc *icrc)
-{
-    const uint64_t length = pkt->has & ROCE_HAS_PAYLOAD ? pkt->payload_len : 0;
-    const uint64_t what = pkt->bth.psn | (uint64_t)pkt->bth.opcode << 24 |
-                          (uint64_t)pkt->ip.id << 32 | length << 48 |
-                          (uint64_t)pkt->bth.ackreq << 63;
-    uint64_t more = icrc != NULL && icrc->has_value ? icrc->value : 0;
-    if (pkt->has & ROCE_H_AETH)
-        more ^= (uint64_t)pkt->aeth.syndrome << 24 | pkt->aeth.msn;
-    else if (pkt->has & ROCE_H_RETH)
-        more ^= pkt->reth.va ^ (uint64_t)pkt->reth.dma_length << 32;
-    const uint64_t h = what * UINT64_C(0x9E3779B97F4A7C15) ^ more * UINT64_C(0xC2B2AE3D27D4EB4F);
-    return (uint32_t)(h >> 32) ^ (uint32_t)h;
-}
-
-static uint8_t attributes(const struct roce_packet *pkt)
-{
-    uint32_t h = (uint32_t)pkt->ip.ttl << 8 | pkt->ip.tos;
-    if (pkt->n_vlan > 0)
-        h += (uint32_t)pkt->vlan[0].tci << 16 | pkt->n_vlan;
-    if (pkt->has & ROCE_HAS_ETH) {
-        uint32_t src, dst;
-        memcpy(&src, pkt->eth.src + 2, sizeof src);
-        memcpy(&dst, pkt->eth.dst + 2, sizeof dst);
-        h += src * 3 + dst * 5;
-    }
-    return (uint8_t)(h * UINT32_C(0x9E3779B1) >> 24);
-}
 
 static bool is_rule(uint32_t copies, uint32_t frames)
 {
@@ -68,9 +34,7 @@ static void count_as_frame(struct roce_flow_table *t, const struct copy *copy)
     f->packets++;
     f->bytes += copy->bytes;
     f->payload += copy->payload;
-    f->ect += copy->ect;
-    f->ce += copy->ce;
-    f->icrc_ok += copy->icrc_ok;
+    count_marks(f, (enum roce_ecn)copy->ecn, copy->icrc_ok);
     count_opcode(t, f, copy->opcode);
     if (copy->request) {
         trouble_of(t, f)->retransmitted++;
@@ -103,7 +67,6 @@ void mirror_resolve(struct roce_flow_table *t, bool at_end)
 static void put_aside(struct ctx *c, const struct roce_icrc *icrc)
 {
     const struct roce_packet *pkt = c->pkt;
-    const enum roce_ecn ecn = roce_ip_ecn(&pkt->ip);
     const bool tracked = pkt->op <= ROCE_OP_ATOMIC_WRITE && (c->f->flags & F_PSN);
     c->t->copies[c->t->n_copies++] = (struct copy){
         .flow = c->id,
@@ -111,8 +74,7 @@ static void put_aside(struct ctx *c, const struct roce_icrc *icrc)
         .opcode = pkt->bth.opcode,
         .request = tracked,
         .read_response = pkt->op == ROCE_OP_READ_RESPONSE,
-        .ect = ecn == ROCE_ECN_ECT0 || ecn == ROCE_ECN_ECT1,
-        .ce = ecn == ROCE_ECN_CE,
+        .ecn = (uint8_t)roce_ip_ecn(&pkt->ip),
         .icrc_ok = icrc != NULL && icrc->status == ROCE_ICRC_OK,
         .bytes = c->frame->origlen,
         .payload = pkt->has & ROCE_HAS_PAYLOAD ? pkt->payload_len : 0,
@@ -168,16 +130,13 @@ bool mirror_copy(struct ctx *c, const struct roce_icrc *icrc)
 {
     struct flow *f = c->f;
     const struct roce_packet *pkt = c->pkt;
-    const uint32_t sig = signature(pkt, icrc);
-    const uint8_t attr = attributes(pkt);
-    const uint16_t ts = (uint16_t)(c->frame->ts >> TS_SHIFT);
-    _Static_assert(SIG_SLOTS == 4, "all slots are compared here");
+    const uint32_t sig = sign_packet(pkt, icrc);
+    const uint8_t attr = sign_attributes(pkt);
+    const uint16_t ts = sign_time(c->frame->ts);
     if (pkt->ip.id != f->ip_id)
         f->flags |= F_ID_MOVES;
-    const uint16_t id_back = (uint16_t)(f->ip_id - pkt->ip.id);
-    c->id_behind =
-        id_back > 0 && id_back < ID_BACK_MAX && pkt->ip.version == 4 && f->packets > ID_SURE;
-    if (sig == f->sig[0] || sig == f->sig[1] || sig == f->sig[2] || sig == f->sig[3]) {
+    c->id_behind = sign_id_behind(f, pkt);
+    if (sign_known(f, sig)) {
         const bool by_id = (f->flags & F_ID_MOVES) && pkt->ip.version == 4;
         const int i = repeats(f, sig, ts, by_id);
         if (i >= 0) {
@@ -190,11 +149,7 @@ bool mirror_copy(struct ctx *c, const struct roce_icrc *icrc)
     }
     if (!c->id_behind)
         f->ip_id = pkt->ip.id;
-    const uint32_t pos = f->sig_pos % SIG_SLOTS;
-    f->sig[pos] = sig;
-    f->sig_ts[pos] = ts;
-    f->sig_attr[pos] = attr;
-    f->sig_pos = (uint8_t)((pos + 1) % SIG_SLOTS);
+    sign_keep(f, sig, ts, attr);
     c->t->mirror_frames++;
     if (c->t->mirror_state == MIRROR_UNDECIDED)
         mirror_resolve(c->t, false);

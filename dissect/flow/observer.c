@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The observer: flow state, congestion, pauses and findings behind one update. */
+#include "batch.h"
 #include "watch.h"
 
 #include <stdlib.h>
@@ -123,8 +124,7 @@ static void count_status(struct roce_capture_totals *t, const struct roce_packet
     }
 }
 
-static void count_frame(struct roce_observer *obs, const struct roce_frame *frame,
-                        const struct roce_packet *pkt)
+static void count_frame(struct roce_observer *obs, const struct roce_frame *frame)
 {
     struct roce_capture_totals *t = &obs->totals;
     t->packets++;
@@ -135,9 +135,6 @@ static void count_frame(struct roce_observer *obs, const struct roce_frame *fram
         t->first_ts = frame->ts;
         t->has_ts = true;
     }
-    count_kind(t, pkt);
-    if (pkt->status != ROCE_STATUS_OK)
-        count_status(t, pkt);
 }
 
 /* ---- frames of flows ---- */
@@ -223,17 +220,56 @@ static void count_roce(struct roce_observer *obs, const struct roce_packet *pkt,
     }
 }
 
-bool roce_observer_update(struct roce_observer *obs, const struct roce_frame *frame,
-                          const struct roce_packet *pkt, const struct roce_icrc *icrc,
-                          struct roce_verdict *verdict)
+/* flow_frame and what leads there, for a frame that flow state found usual. */
+static void usual_frame(struct roce_observer *obs, const struct roce_frame *frame,
+                        const struct roce_packet *pkt, const struct roce_icrc *icrc,
+                        const struct roce_verdict *v)
+{
+    struct dscp_state *dscp = &obs->congestion->dscp[roce_ip_dscp(&pkt->ip)];
+    const enum roce_ecn ecn = roce_ip_ecn(&pkt->ip);
+    keep_frame(obs, frame, v->flow);
+    obs->totals.rocev2++;
+    if (pkt->n_tunnel > 0)
+        obs->totals.encapsulated++;
+    if (icrc != NULL)
+        obs->totals.icrc_ok += icrc->status == ROCE_ICRC_OK;
+    dscp->bytes += frame->origlen;
+    dscp->ecn[ecn]++;
+    if (pkt->payload_len > 0 && obs->data_ecn[ecn]++ == 0 && ecn == ROCE_ECN_NOT_ECT)
+        obs->not_ect_frame = obs->frame;
+    if (obs->now >= obs->congestion->next_due)
+        congestion_poll(obs);
+    if ((pkt->has & ROCE_H_RETH) != 0)
+        keep_request(obs, pkt, v->flow);
+    if (pkt->n_vlan > 0) {
+        dscp->tagged++;
+        obs->tagged[roce_vlan_pcp(pkt->vlan[0])]++;
+    }
+    if (obs->pauses->n > 0)
+        pauses_data(obs, roce_packet_priority(pkt, NULL), v);
+    if (v->delta >= SILENCE_MIN)
+        symptom_silence(obs, v);
+}
+
+static bool update(struct roce_observer *obs, const struct look *look,
+                   const struct roce_frame *frame, const struct roce_packet *pkt,
+                   const struct roce_icrc *icrc, bool brief, struct roce_verdict *verdict)
 {
     obs->now = frame->ts;
     obs->frame = frame->number;
-    count_frame(obs, frame, pkt);
+    count_frame(obs, frame);
+    obs->mtu_told = false;
+    const enum flow_course course = flow_update(obs->flows, look, frame, pkt, icrc, brief, verdict);
+    if (course == FLOW_USUAL) {
+        usual_frame(obs, frame, pkt, icrc, verdict);
+        return true;
+    }
+    const bool flow = course != FLOW_NONE;
+    count_kind(&obs->totals, pkt);
+    if (pkt->status != ROCE_STATUS_OK)
+        count_status(&obs->totals, pkt);
     if (roce_packet_is_roce(pkt))
         count_roce(obs, pkt, icrc);
-    obs->mtu_told = false;
-    const bool flow = roce_flow_update(obs->flows, frame, pkt, icrc, verdict);
     if (flow && (verdict->flags & ROCE_V_MIRROR_DUP) == 0)
         flow_frame(obs, frame, pkt, icrc, verdict);
     else if (pkt->kind == ROCE_KIND_PFC || pkt->kind == ROCE_KIND_PAUSE)
@@ -242,6 +278,27 @@ bool roce_observer_update(struct roce_observer *obs, const struct roce_frame *fr
         incident_add(obs, flow ? verdict->flow : ROCE_FLOW_NONE, ROCE_FINDING_MALFORMED,
                      frame->number);
     return flow;
+}
+
+bool roce_observer_update(struct roce_observer *obs, const struct roce_frame *frame,
+                          const struct roce_packet *pkt, const struct roce_icrc *icrc,
+                          struct roce_verdict *verdict)
+{
+    return update(obs, NULL, frame, pkt, icrc, false, verdict);
+}
+
+void roce_observer_update_batch(struct roce_observer *obs, const struct roce_frame *frame,
+                                const struct roce_packet *pkt, const struct roce_icrc *icrc, int n)
+{
+    struct look look[LOOK_MAX];
+    struct roce_verdict verdict;
+    for (int at = 0; at < n; at += LOOK_MAX) {
+        const int here = n - at < LOOK_MAX ? n - at : LOOK_MAX;
+        flow_look(obs->flows, pkt + at, here, look);
+        for (int i = 0; i < here; i++)
+            (void)update(obs, &look[i], &frame[at + i], &pkt[at + i],
+                         icrc == NULL ? NULL : &icrc[at + i], true, &verdict);
+    }
 }
 
 void roce_observer_dropped(struct roce_observer *obs, uint64_t total)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define NIL UINT32_MAX
 
@@ -28,6 +29,17 @@ void pool_give(struct pool *pool, uint32_t index);
 static inline void *pool_at(const struct pool *pool, uint32_t index)
 {
     return pool->base + (size_t)index * pool->size;
+}
+
+/* pool_take_dirty is pool_take for a caller that writes the whole record. */
+static inline uint32_t pool_take_dirty(struct pool *pool)
+{
+    const uint32_t index = pool->free;
+    if (index == NIL)
+        return pool_take(pool);
+    memcpy(&pool->free, pool_at(pool, index), sizeof pool->free);
+    pool->used++;
+    return index;
 }
 
 static inline void prefetch_line(const void *p)

@@ -175,10 +175,8 @@ bool roce_flow_counters(const struct roce_flow_table *table, uint32_t id,
         .packets = f->packets,
         .bytes = f->bytes,
         .payload_bytes = f->payload,
-        .ect = f->ect,
         .ce = f->ce,
-        .not_ect = f->packets - f->ect - f->ce,
-        .icrc_ok = f->icrc_ok,
+        .icrc_ok = f->flags & F_ICRC_OK ? f->packets - f->icrc_odd : f->icrc_odd,
         .has_psn = (f->flags & F_PSN) != 0,
         .first_psn = f->first_psn,
         .next_psn = f->next_psn,
@@ -187,6 +185,9 @@ bool roce_flow_counters(const struct roce_flow_table *table, uint32_t id,
         .udp_source_ports = count_ports(table, f),
         .udp_source_ports_min = (f->flags & F_PORTS_MIN) != 0,
     };
+    const uint64_t usual = f->packets - f->ce - f->ecn_odd;
+    out->ect = f->flags & F_ECT ? usual : f->ecn_odd;
+    out->not_ect = f->flags & F_ECT ? f->ecn_odd : usual;
     count_opcodes(table, f, out->opcodes);
     for (int i = 0; i < 256; i++) {
         if (out->opcodes[i] == 0)

@@ -168,8 +168,8 @@ static void answers(const struct node *node, const struct obs *o, struct roce_ve
 
 /* Acknowledges every PSN before |upto|. READs and atomics in front of it that have no answer yet
  * were skipped: an implied NAK. */
-static void acknowledge(struct roce_flow_table *t, uint32_t id, uint32_t upto, const struct obs *o,
-                        struct roce_verdict *v)
+void response_acknowledge(struct roce_flow_table *t, uint32_t id, uint32_t upto,
+                          const struct obs *o, struct roce_verdict *v)
 {
     struct flow *f = flow_at(t, id);
     const int32_t gain = f->flags & F_UNA ? roce_psn_diff(upto, f->una) : 1;
@@ -406,16 +406,16 @@ void response_apply(struct roce_flow_table *t, uint32_t from, const struct obs *
     }
     switch (kind) {
     case OBS_ACK:
-        acknowledge(t, id, roce_psn_add(psn, 1), o, v);
+        response_acknowledge(t, id, roce_psn_add(psn, 1), o, v);
         break;
     case OBS_NAK:
     case OBS_FATAL:
     case OBS_RNR:
-        acknowledge(t, id, psn, o, v);
+        response_acknowledge(t, id, psn, o, v);
         refused(t, from, kind, psn, o);
         break;
     case OBS_ATOMIC: {
-        acknowledge(t, id, psn, o, v);
+        response_acknowledge(t, id, psn, o, v);
         uint32_t prev;
         const uint32_t i = entry_of(t, f, psn, &prev);
         if (i != NIL && node_at(t, i)->kind == NODE_ATOMIC) {
@@ -433,7 +433,7 @@ void response_apply(struct roce_flow_table *t, uint32_t from, const struct obs *
         uint32_t prev;
         const uint32_t i = entry_of(t, f, psn, &prev);
         const bool read = i != NIL && node_at(t, i)->kind == NODE_READ;
-        acknowledge(t, id, read ? node_at(t, i)->first_psn : psn, o, v);
+        response_acknowledge(t, id, read ? node_at(t, i)->first_psn : psn, o, v);
         if (read_response(t, id, kind, psn, o, v) && roce_psn_diff(psn, f->una) >= 0) {
             f->una = roce_psn_add(psn, 1);
             f->una_ts = o->ts;

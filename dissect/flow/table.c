@@ -8,7 +8,6 @@
 
 #define INDEX_START     256   /* slots in use at first */
 #define LRU_EXACT       65536 /* tables up to this size keep the order of use from the first frame */
-#define HINTS_APART     4     /* packets between two steps of fetching ahead */
 #define PORT_BITMAPS    256
 #define PORT_BITMAP_LEN (65536 / 8)
 
@@ -25,23 +24,27 @@ static uint64_t load64(const uint8_t *p)
     return v;
 }
 
-static uint64_t path_hash(const struct roce_flow_table *t, const struct path *p)
+static uint64_t path_hash(const struct roce_flow_table *t, const uint8_t src[16],
+                          const uint8_t dst[16], uint64_t tunnel)
 {
     /* Products side by side, not one after the other: this is on every packet's path. */
-    const uint64_t a = (load64(p->src + 8) ^ t->seed) * UINT64_C(0x9E3779B97F4A7C15);
-    const uint64_t b = (load64(p->dst + 8) + t->seed) * UINT64_C(0xC2B2AE3D27D4EB4F);
-    const uint64_t c = (load64(p->src) + t->seed) * UINT64_C(0x165667B19E3779F9);
-    const uint64_t d = (load64(p->dst) ^ t->seed) * UINT64_C(0x27D4EB2F165667C5);
-    const uint64_t e = ((uint64_t)p->tunnel_key << 1 | p->encapsulated) + t->seed;
-    uint64_t h = a ^ (b << 29 | b >> 35) ^ (c << 41 | c >> 23) ^ (d << 13 | d >> 51) ^ e;
-    h = mix(h, h >> 32);
-    return h ^ h >> 32;
+    const uint64_t a = (load64(src + 8) ^ t->seed) * UINT64_C(0x9E3779B97F4A7C15);
+    const uint64_t b = (load64(dst + 8) + t->seed) * UINT64_C(0xC2B2AE3D27D4EB4F);
+    const uint64_t c = (load64(src) + t->seed) * UINT64_C(0x165667B19E3779F9);
+    const uint64_t d = (load64(dst) ^ t->seed) * UINT64_C(0x27D4EB2F165667C5);
+    const uint64_t h = a ^ (b << 29 | b >> 35) ^ (c << 41 | c >> 23) ^ (d << 13 | d >> 51) ^ tunnel;
+    return mix(h, h >> 32);
 }
 
-static uint64_t flow_hash(const struct roce_flow_table *t, uint32_t path, uint32_t dqpn)
+static uint64_t key_hash(const struct roce_flow_table *t, const struct path *key)
 {
-    const uint64_t h = mix(t->seed, (uint64_t)path << 24 | dqpn);
-    return mix(h, h >> 32);
+    return path_hash(t, key->src, key->dst, (uint64_t)key->tunnel_key << 1 | key->encapsulated);
+}
+
+static uint64_t flow_hash(uint64_t path, uint32_t dqpn)
+{
+    const uint64_t h = mix(path, dqpn);
+    return h ^ h >> 32;
 }
 
 static bool path_same(const struct path *a, const struct path *b)
@@ -110,7 +113,7 @@ static void flow_index_grow(struct roce_flow_table *t)
     for (uint32_t id = 0; id < t->flow_pool.fresh; id++)
         if (t->flows[id].flags & F_LIVE)
             index_put(t->flow_index, t->flow_mask,
-                      flow_hash(t, t->flows[id].path, t->flows[id].dqpn), id);
+                      flow_hash(path_at(t, t->flows[id].path)->hash, t->flows[id].dqpn), id);
 }
 
 static void path_index_grow(struct roce_flow_table *t)
@@ -119,12 +122,12 @@ static void path_index_grow(struct roce_flow_table *t)
     memset(t->path_index, 0, (size_t)(t->path_mask / 2 + 1) * sizeof *t->path_index);
     for (uint32_t id = 0; id < t->path_pool.fresh; id++)
         if (path_at(t, id)->flows > 0)
-            index_put(t->path_index, t->path_mask, path_hash(t, path_at(t, id)), id);
+            index_put(t->path_index, t->path_mask, path_at(t, id)->hash, id);
 }
 
 uint32_t table_find_path(const struct roce_flow_table *t, const struct path *key, uint64_t *hash)
 {
-    const uint64_t h = path_hash(t, key);
+    const uint64_t h = key_hash(t, key);
     *hash = h;
     for (uint32_t i = (uint32_t)h & t->path_mask; t->path_index[i] != 0;
          i = (i + 1) & t->path_mask) {
@@ -139,7 +142,7 @@ uint32_t table_find_path(const struct roce_flow_table *t, const struct path *key
 
 uint32_t table_find(const struct roce_flow_table *t, uint32_t path, uint32_t dqpn)
 {
-    const uint64_t h = flow_hash(t, path, dqpn);
+    const uint64_t h = flow_hash(path_at(t, path)->hash, dqpn);
     for (uint32_t i = (uint32_t)h & t->flow_mask; t->flow_index[i] != 0;
          i = (i + 1) & t->flow_mask) {
         if (t->flow_index[i] >> 32 != (h & UINT32_MAX))
@@ -262,12 +265,12 @@ static void flow_evict(struct roce_flow_table *t, uint32_t id)
     flow_release(t, id);
     if (t->lru_on)
         lru_remove(t, id);
-    index_delete(t->flow_index, t->flow_mask, flow_hash(t, f->path, f->dqpn), id);
+    index_delete(t->flow_index, t->flow_mask, flow_hash(path_at(t, f->path)->hash, f->dqpn), id);
     struct path *path = path_at(t, f->path);
     if (--path->flows == 0) {
         if (path->reverse != NIL)
             path_at(t, path->reverse)->reverse = NIL;
-        index_delete(t->path_index, t->path_mask, path_hash(t, path), f->path);
+        index_delete(t->path_index, t->path_mask, path->hash, f->path);
         pool_give(&t->path_pool, f->path);
     }
     f->flags = 0;
@@ -283,6 +286,7 @@ static uint32_t path_create(struct roce_flow_table *t, const struct roce_packet 
     const uint32_t id = pool_take(&t->path_pool);
     struct path *path = path_at(t, id);
     *path = *key;
+    path->hash = hash;
     path->reverse = NIL;
     path->flows = 0;
     path->silent_max = 0;
@@ -325,43 +329,51 @@ static uint32_t flow_create(struct roce_flow_table *t, uint32_t path, uint32_t d
         .serial = t->created++,
     };
     path_at(t, path)->flows++;
-    index_put(t->flow_index, t->flow_mask, flow_hash(t, path, dqpn), id);
+    index_put(t->flow_index, t->flow_mask, flow_hash(path_at(t, path)->hash, dqpn), id);
     if (t->ext != NULL)
         memset(t->ext + (size_t)id * t->opts.ext_bytes, 0, t->opts.ext_bytes);
     return id;
 }
 
-/* Whether |pkt| is on path |p|; only for packets without encapsulation. */
-static bool is_on_path(const struct path *p, const struct roce_packet *pkt)
+/* ---- the flow of a packet ---- */
+
+uint64_t table_hash(const struct roce_flow_table *t, const struct roce_packet *pkt)
 {
-    return load64(p->src + 8) == load64(pkt->ip.src + 8) &&
-           load64(p->dst + 8) == load64(pkt->ip.dst + 8) && load64(p->src) == load64(pkt->ip.src) &&
-           load64(p->dst) == load64(pkt->ip.dst) && !p->encapsulated;
+    if (pkt->n_tunnel == 0)
+        return flow_hash(path_hash(t, pkt->ip.src, pkt->ip.dst, 0), pkt->bth.dqpn);
+    struct path key;
+    table_path_key(pkt, &key);
+    return flow_hash(key_hash(t, &key), pkt->bth.dqpn);
 }
 
-/* The path of |pkt|, most often without hashing all of its addresses. */
-static uint32_t find_path(struct roce_flow_table *t, const struct roce_packet *pkt)
+static bool is_on_path(const struct path *p, const struct roce_packet *pkt)
 {
-    uint32_t src, dst;
-    memcpy(&src, pkt->ip.src + 12, sizeof src);
-    memcpy(&dst, pkt->ip.dst + 12, sizeof dst);
-    uint32_t *memo = &t->path_memo[(src * UINT32_C(0x9E3779B1) ^ dst * UINT32_C(0x85EBCA77)) >> 24];
-    if (pkt->n_tunnel == 0 && *memo < t->path_pool.fresh && path_at(t, *memo)->flows > 0 &&
-        is_on_path(path_at(t, *memo), pkt))
-        return *memo;
+    if (pkt->n_tunnel == 0)
+        return load64(p->src + 8) == load64(pkt->ip.src + 8) &&
+               load64(p->dst + 8) == load64(pkt->ip.dst + 8) &&
+               load64(p->src) == load64(pkt->ip.src) && load64(p->dst) == load64(pkt->ip.dst) &&
+               !p->encapsulated;
     struct path key;
-    uint64_t hash;
     table_path_key(pkt, &key);
-    const uint32_t id = table_find_path(t, &key, &hash);
-    if (id != NIL)
-        *memo = id;
-    return id;
+    return path_same(p, &key);
 }
 
 static bool is_flow_of(const struct roce_flow_table *t, uint32_t id, const struct roce_packet *pkt)
 {
-    return (t->flows[id].flags & F_LIVE) && t->flows[id].dqpn == pkt->bth.dqpn &&
-           pkt->n_tunnel == 0 && is_on_path(path_at(t, t->flows[id].path), pkt);
+    const struct flow *f = flow_at(t, id);
+    return f->dqpn == pkt->bth.dqpn && (f->flags & F_LIVE) != 0 &&
+           is_on_path(path_at(t, f->path), pkt);
+}
+
+static uint32_t find(const struct roce_flow_table *t, uint64_t hash, const struct roce_packet *pkt)
+{
+    for (uint32_t i = (uint32_t)hash & t->flow_mask; t->flow_index[i] != 0;
+         i = (i + 1) & t->flow_mask) {
+        const uint32_t id = (uint32_t)t->flow_index[i] - 1;
+        if (t->flow_index[i] >> 32 == (hash & UINT32_MAX) && is_flow_of(t, id, pkt))
+            return id;
+    }
+    return NIL;
 }
 
 static uint32_t create(struct roce_flow_table *t, const struct roce_packet *pkt)
@@ -382,85 +394,13 @@ static uint32_t create(struct roce_flow_table *t, const struct roce_packet *pkt)
     return id;
 }
 
-/* The flow that the hint's slot most likely names; its key is compared later, when it has arrived.
- */
-static void fetch_flow(struct roce_flow_table *t, struct hint *hint)
+uint32_t table_get(struct roce_flow_table *t, const struct roce_packet *pkt,
+                   const struct look *look, bool *created)
 {
-    uint32_t i = hint->hash & t->flow_mask;
-    while (t->flow_index[i] != 0 && t->flow_index[i] >> 32 != hint->hash)
-        i = (i + 1) & t->flow_mask;
-    if (t->flow_index[i] == 0)
-        return;
-    hint->id = (uint32_t)t->flow_index[i] - 1;
-    const struct flow *f = flow_at(t, hint->id);
-    prefetch_line(f);
-    prefetch_line(f->op_count);
-    prefetch_line(f->sig);
-    prefetch_line(&f->msg_ts);
-    prefetch_line(&f->req_ts);
-}
-
-/* What a response will touch of the flow it answers. */
-static void fetch_peer(const struct roce_flow_table *t, const struct hint *hint)
-{
-    if (hint->id == NIL || t->flows[hint->id].peer == NIL)
-        return;
-    const struct flow *peer = flow_at(t, t->flows[hint->id].peer);
-    prefetch_line(peer);
-    prefetch_line(&peer->msg_ts);
-    prefetch_line(&peer->req_ts);
-}
-
-static void fetch_answered(const struct roce_flow_table *t, const struct hint *hint)
-{
-    if (hint->id == NIL || t->flows[hint->id].peer == NIL)
-        return;
-    const struct flow *peer = flow_at(t, t->flows[hint->id].peer);
-    if (peer->hist != NIL)
-        prefetch_line(pool_at(&t->hist_pool, peer->hist));
-    if (peer->pend_head != NIL)
-        prefetch_line(node_at(t, peer->pend_head));
-}
-
-/* Moves each step on, a few packets apart; |drain| when no more hints come. */
-static void fetch_on(struct roce_flow_table *t, bool drain)
-{
-    const uint32_t apart = drain ? 0 : HINTS_APART;
-    if (t->hint_end - t->hint_found > apart) {
-        fetch_flow(t, &t->hint[t->hint_found % HINTS]);
-        t->hint_found++;
-    }
-    if (t->hint_found - t->hint_warm > HINTS_APART || (drain && t->hint_found != t->hint_warm)) {
-        fetch_peer(t, &t->hint[t->hint_warm % HINTS]);
-        t->hint_warm++;
-        if (t->hint_warm - t->hint_begin > HINTS_APART)
-            fetch_answered(t, &t->hint[(t->hint_warm - HINTS_APART - 1) % HINTS]);
-    }
-}
-
-static uint32_t take_hint(struct roce_flow_table *t, const struct roce_packet *pkt)
-{
-    if (t->hint_begin == t->hint_end)
-        return NIL;
-    const struct hint *hint = &t->hint[t->hint_begin % HINTS];
-    t->hint_begin++;
-    if (t->hint_found - t->hint_begin > HINTS)
-        t->hint_found = t->hint_begin;
-    if (t->hint_warm - t->hint_begin > HINTS)
-        t->hint_warm = t->hint_begin;
-    fetch_on(t, true);
-    if (hint->id == NIL || !is_flow_of(t, hint->id, pkt))
-        return NIL;
-    return hint->id;
-}
-
-uint32_t table_get(struct roce_flow_table *t, const struct roce_packet *pkt, bool *created)
-{
-    uint32_t id = take_hint(t, pkt);
-    if (id == NIL) {
-        const uint32_t path = find_path(t, pkt);
-        id = path == NIL ? NIL : table_find(t, path, pkt->bth.dqpn);
-    }
+    uint32_t id = look != NULL ? look->id : NIL;
+    /* The flow may have come or gone since it was looked up. */
+    if (id == NIL || !is_flow_of(t, id, pkt))
+        id = find(t, look != NULL ? look->hash : table_hash(t, pkt), pkt);
     *created = id == NIL;
     if (id == NIL)
         return create(t, pkt);
@@ -469,22 +409,6 @@ uint32_t table_get(struct roce_flow_table *t, const struct roce_packet *pkt, boo
         lru_append(t, id);
     }
     return id;
-}
-
-void roce_flow_prefetch(struct roce_flow_table *table, const struct roce_packet *pkt)
-{
-    if ((pkt->has & (ROCE_HAS_BTH | ROCE_HAS_IP)) != (ROCE_HAS_BTH | ROCE_HAS_IP))
-        return;
-    if (table->hint_end - table->hint_begin == HINTS)
-        return;
-    const uint32_t path = find_path(table, pkt);
-    struct hint *hint = &table->hint[table->hint_end++ % HINTS];
-    *hint = (struct hint){.path = path, .dqpn = pkt->bth.dqpn, .id = NIL};
-    if (path != NIL) {
-        hint->hash = (uint32_t)flow_hash(table, path, pkt->bth.dqpn);
-        prefetch_line(&table->flow_index[hint->hash & table->flow_mask]);
-    }
-    fetch_on(table, false);
 }
 
 uint32_t roce_flow_find(const struct roce_flow_table *table, const uint8_t src[16],
@@ -509,6 +433,7 @@ struct roce_flow_table *roce_flow_table_new(const struct roce_flow_opts *opts)
     t->capacity = t->opts.max_flows != 0 ? t->opts.max_flows : ROCE_FLOW_MAX_DEFAULT;
     if (t->capacity > UINT32_C(1) << 26)
         t->capacity = UINT32_C(1) << 26;
+    t->told_answers = event_wanted(t, ROCE_EVENT_MESSAGE) || event_wanted(t, ROCE_EVENT_ACKED);
     t->opts.ext_bytes = (t->opts.ext_bytes + 7) / 8 * 8;
     t->index_max = INDEX_START;
     while (t->index_max < t->capacity * 2)

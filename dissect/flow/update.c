@@ -13,24 +13,10 @@ static void count_frame(struct ctx *c, const struct roce_icrc *icrc)
     if (pkt->has & ROCE_HAS_PAYLOAD)
         f->payload += pkt->payload_len;
     count_opcode(c->t, f, pkt->bth.opcode);
-    switch (roce_ip_ecn(&pkt->ip)) {
-    case ROCE_ECN_NOT_ECT:
-        break;
-    case ROCE_ECN_CE:
-        f->ce++;
-        break;
-    case ROCE_ECN_ECT1:
-    case ROCE_ECN_ECT0:
-        f->ect++;
-        break;
-    }
-    if (icrc != NULL) {
-        if (icrc->status == ROCE_ICRC_OK)
-            f->icrc_ok++;
-        else if (icrc->status == ROCE_ICRC_BAD) {
-            trouble_of(c->t, f)->icrc_bad++;
-            episode_missing(c->t, f, pkt->bth.psn, 1);
-        }
+    count_marks(f, roce_ip_ecn(&pkt->ip), icrc != NULL && icrc->status == ROCE_ICRC_OK);
+    if (icrc != NULL && icrc->status == ROCE_ICRC_BAD) {
+        trouble_of(c->t, f)->icrc_bad++;
+        episode_missing(c->t, f, pkt->bth.psn, 1);
     }
     if (pkt->status == ROCE_STATUS_MALFORMED)
         trouble_of(c->t, f)->malformed++;
@@ -59,13 +45,17 @@ static void describe_frame(struct ctx *c)
     }
 }
 
-static void describe_flow(struct ctx *c)
+static void describe_flow(struct ctx *c, const struct roce_icrc *icrc)
 {
     struct flow *f = c->f;
     const struct roce_packet *pkt = c->pkt;
     f->first_ts = c->frame->ts;
     f->first_frame = c->frame->number;
     f->ip_id = pkt->ip.id;
+    if (roce_ip_ecn(&pkt->ip) != ROCE_ECN_NOT_ECT)
+        f->flags |= F_ECT;
+    if (icrc != NULL && icrc->status == ROCE_ICRC_OK)
+        f->flags |= F_ICRC_OK;
     if (pkt->n_vlan > 0) {
         f->flags |= F_VLAN;
         f->vlan = roce_vlan_vid(pkt->vlan[0]);
@@ -123,56 +113,84 @@ static void track(struct ctx *c, bool trusted)
     }
 }
 
-static void describe_pair(const struct roce_flow_table *t, const struct flow *f, uint32_t id,
-                          struct roce_verdict *v)
+static void describe_pair(const struct flow *f, uint32_t id, struct roce_verdict *v)
 {
     v->peer = f->peer;
     if (f->peer == NIL)
         return;
-    (void)t;
     v->pairing = f->flags & F_PAIR_CM ? ROCE_PAIRING_CM : ROCE_PAIRING_PSN;
     v->direction = f->flags & F_SIDE1 ? 1 : 0;
     v->connection = v->direction == 0 ? id : f->peer;
+}
+
+static void clear(struct roce_verdict *v, uint32_t flow, roce_duration delta)
+{
+    memset(v, 0, sizeof *v);
+    v->flow = flow;
+    v->peer = v->connection = NIL;
+    v->cause = ROCE_CAUSE_NONE;
+    v->message_op = ROCE_MESSAGE_NONE;
+    v->rtt = v->latency = v->wait = -1;
+    v->delta = delta;
+}
+
+/* For a verdict that is read only when the frame proves not to be usual. */
+static void clear_brief(struct roce_verdict *v, uint32_t flow, roce_duration delta)
+{
+    v->flow = flow;
+    v->flags = v->psns = v->in_flight = v->completed = 0;
+    v->delta = delta;
+}
+
+enum flow_course flow_update(struct roce_flow_table *t, const struct look *look,
+                             const struct roce_frame *frame, const struct roce_packet *pkt,
+                             const struct roce_icrc *icrc, bool brief, struct roce_verdict *v)
+{
+    if ((pkt->has & (ROCE_HAS_BTH | ROCE_HAS_IP)) != (ROCE_HAS_BTH | ROCE_HAS_IP)) {
+        clear(v, NIL, -1);
+        return FLOW_NONE;
+    }
+    t->now = frame->ts;
+    t->frame = frame->number;
+    t->frames++;
+    bool created;
+    const uint32_t id = table_get(t, pkt, look, &created);
+    struct flow *f = flow_at(t, id);
+    struct ctx c = {.t = t, .frame = frame, .pkt = pkt, .v = v, .f = f, .id = id};
+    const roce_duration delta = created ? -1 : (roce_duration)(frame->ts - f->last_ts);
+    f->last_ts = frame->ts;
+    f->last_frame = frame->number;
+    const bool usual = !created && usual_frame(&c, icrc);
+    if (usual && brief) {
+        clear_brief(v, id, delta);
+        if (usual_track(&c))
+            return FLOW_USUAL;
+    }
+    clear(v, id, delta);
+    if (created)
+        describe_flow(&c, icrc);
+    if (!usual && mirror_copy(&c, icrc)) {
+        v->flags |= ROCE_V_MIRROR_DUP;
+        describe_pair(f, id, v);
+        return FLOW_ANY;
+    }
+    if (!usual) {
+        count_frame(&c, icrc);
+        describe_frame(&c);
+    }
+    if (created)
+        conn_new_flow(t, id);
+    if (!usual || brief || !usual_track(&c))
+        track(&c, icrc == NULL || icrc->status != ROCE_ICRC_BAD);
+    describe_pair(f, id, v);
+    return FLOW_ANY;
 }
 
 bool roce_flow_update(struct roce_flow_table *table, const struct roce_frame *frame,
                       const struct roce_packet *pkt, const struct roce_icrc *icrc,
                       struct roce_verdict *verdict)
 {
-    memset(verdict, 0, sizeof *verdict);
-    verdict->flow = verdict->peer = verdict->connection = NIL;
-    verdict->cause = ROCE_CAUSE_NONE;
-    verdict->message_op = ROCE_MESSAGE_NONE;
-    verdict->rtt = verdict->latency = verdict->wait = verdict->delta = -1;
-    if ((pkt->has & (ROCE_HAS_BTH | ROCE_HAS_IP)) != (ROCE_HAS_BTH | ROCE_HAS_IP))
-        return false;
-    table->now = frame->ts;
-    table->frame = frame->number;
-    table->frames++;
-    bool created;
-    const uint32_t id = table_get(table, pkt, &created);
-    struct ctx c = {
-        .t = table, .frame = frame, .pkt = pkt, .v = verdict, .f = flow_at(table, id), .id = id};
-    struct flow *f = c.f;
-    verdict->flow = id;
-    if (created)
-        describe_flow(&c);
-    else
-        verdict->delta = (roce_duration)(frame->ts - f->last_ts);
-    f->last_ts = frame->ts;
-    f->last_frame = frame->number;
-    if (mirror_copy(&c, icrc)) {
-        verdict->flags |= ROCE_V_MIRROR_DUP;
-        describe_pair(table, f, id, verdict);
-        return true;
-    }
-    count_frame(&c, icrc);
-    describe_frame(&c);
-    if (created)
-        conn_new_flow(table, id);
-    track(&c, icrc == NULL || icrc->status != ROCE_ICRC_BAD);
-    describe_pair(table, f, id, verdict);
-    return true;
+    return flow_update(table, NULL, frame, pkt, icrc, false, verdict) != FLOW_NONE;
 }
 
 static void finish_silent(struct roce_flow_table *t, uint32_t id)

@@ -58,6 +58,11 @@ bool roce_observer_update(struct roce_observer *obs, const struct roce_frame *fr
                           const struct roce_packet *pkt, const struct roce_icrc *icrc,
                           struct roce_verdict *verdict);
 
+/* roce_observer_update_batch feeds |n| frames like roce_observer_update, cheaper, and without
+ * telling what state makes of each. |icrc| is NULL or has |n| entries. */
+void roce_observer_update_batch(struct roce_observer *obs, const struct roce_frame *frame,
+                                const struct roce_packet *pkt, const struct roce_icrc *icrc, int n);
+
 /* roce_observer_prefetch asks the processor to fetch what roce_observer_update will touch for
  * |pkt|; for callers that decode a batch before they update. */
 void roce_observer_prefetch(struct roce_observer *obs, const struct roce_packet *pkt);
