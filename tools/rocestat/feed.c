@@ -118,6 +118,18 @@ static bool matches(struct decoder *decoder, const struct roce_frame *frame,
     return roce_filter_match(decoder->selection.filter, &view);
 }
 
+static void decode_one(const struct feed *feed, const struct roce_frame *frame,
+                       struct roce_packet *pkt, struct roce_icrc *icrc, bool check)
+{
+    roce_packet_decode(frame, &feed->decode, pkt);
+    if (!check)
+        return;
+    if (roce_packet_is_roce(pkt))
+        roce_icrc_check(frame, pkt, icrc);
+    else
+        *icrc = (struct roce_icrc){.status = ROCE_ICRC_UNCHECKED, .reason = ROCE_ICRC_NOT_ASKED};
+}
+
 /* Decodes the frames of |batch| and closes up over those that do not pass. */
 static void decode(struct decoder *decoder, struct feed_batch *batch)
 {
@@ -128,6 +140,11 @@ static void decode(struct decoder *decoder, struct feed_batch *batch)
     int kept = 0;
     batch->checked = !feed->opts->common.no_icrc;
     batch->selection_failed = false;
+    if (!selects && snaplen == 0 && decoder->selection.filter == NULL) {
+        for (int i = 0; i < n; i++)
+            decode_one(feed, &batch->frame[i], &batch->packet[i], &batch->icrc[i], batch->checked);
+        return;
+    }
     for (int i = 0; i < n; i++) {
         struct roce_frame *frame = &batch->frame[kept];
         *frame = batch->frame[i];
@@ -141,13 +158,8 @@ static void decode(struct decoder *decoder, struct feed_batch *batch)
             frame->caplen = snaplen;
         struct roce_packet *pkt = &batch->packet[kept];
         struct roce_icrc *icrc = &batch->icrc[kept];
-        roce_packet_decode(frame, &feed->decode, pkt);
-        if (batch->checked && roce_packet_is_roce(pkt))
-            roce_icrc_check(frame, pkt, icrc);
-        else
-            *icrc =
-                (struct roce_icrc){.status = ROCE_ICRC_UNCHECKED, .reason = ROCE_ICRC_NOT_ASKED};
-        if (matches(decoder, frame, pkt, icrc))
+        decode_one(feed, frame, pkt, icrc, batch->checked);
+        if (matches(decoder, frame, pkt, batch->checked ? icrc : NULL))
             kept++;
     }
     batch->count = kept;

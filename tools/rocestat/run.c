@@ -19,9 +19,6 @@
 #include "rocestat/headless.h"
 #include "rocestat/report.h"
 
-/* A flow's state is asked of memory this many packets before it is needed. */
-enum { AHEAD = 24, FETCH_AHEAD = 32 };
-
 struct run {
     const struct stat_opts *opts;
     struct feed *feed;
@@ -102,15 +99,20 @@ static void note(struct run *run, const struct feed_batch *batch, int i,
                  verdict);
 }
 
-/* The packet may have been decoded by another processor. */
-static void fetch_packet(const struct roce_packet *packet)
+/* A flow's state is asked of memory this many packets before it is needed. */
+enum { AHEAD = 16 };
+
+/* What is printed of an interval has to be read between two frames. */
+static void observe_singly(struct run *run, const struct feed_batch *batch, int n)
 {
-#if defined(__GNUC__)
-    for (size_t at = 0; at < sizeof(*packet); at += 64)
-        __builtin_prefetch((const char *)packet + at);
-#else
-    (void)packet;
-#endif
+    for (int i = 0; i < n; i++) {
+        struct roce_verdict verdict;
+        if (i + AHEAD < n)
+            roce_observer_prefetch(run->obs, &batch->packet[i + AHEAD]);
+        (void)roce_observer_update(run->obs, &batch->frame[i], &batch->packet[i],
+                                   batch->checked ? &batch->icrc[i] : NULL, &verdict);
+        note(run, batch, i, &verdict);
+    }
 }
 
 static void observe(struct run *run, const struct feed_batch *batch)
@@ -120,24 +122,11 @@ static void observe(struct run *run, const struct feed_batch *batch)
     if (limit != 0 && (uint64_t)n > limit - run->counted)
         n = (int)(limit - run->counted);
     run->counted += (uint64_t)n;
-    for (int i = 0; i < n && i < FETCH_AHEAD; i++)
-        fetch_packet(&batch->packet[i]);
-    for (int i = 0; i < n && i < AHEAD; i++)
-        roce_observer_prefetch(run->obs, &batch->packet[i]);
-    for (int i = 0; i < n; i++) {
-        struct roce_verdict verdict;
-        if (i + FETCH_AHEAD < n)
-            fetch_packet(&batch->packet[i + FETCH_AHEAD]);
-        if (i + AHEAD < n)
-            roce_observer_prefetch(run->obs, &batch->packet[i + AHEAD]);
-        (void)roce_observer_update(run->obs, &batch->frame[i], &batch->packet[i],
-                                   batch->checked ? &batch->icrc[i] : NULL, &verdict);
-        if (run->interval.length_ns != 0)
-            note(run, batch, i, &verdict);
-        if (run->headless != NULL)
-            headless_count(run->headless, &batch->frame[i], &batch->packet[i],
-                           batch->checked ? &batch->icrc[i] : NULL, &verdict);
-    }
+    if (run->interval.length_ns != 0)
+        observe_singly(run, batch, n);
+    else
+        roce_observer_update_batch(run->obs, batch->frame, batch->packet,
+                                   batch->checked ? batch->icrc : NULL, n);
 }
 
 static void answer_ask(const struct run *run)
