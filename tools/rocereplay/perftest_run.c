@@ -195,7 +195,7 @@ static int step(struct run *r, char what)
     case 'r':
         return run_loads(r);
     case 'E': /* its last message may still want an ACK */
-        return tcp_wait_end(r->st, r->fd) ? 0 : -1;
+        return tcp_finish(r->st, r->fd) ? 0 : -1;
     default:
         return swap_report(r);
     }

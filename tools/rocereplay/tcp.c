@@ -205,3 +205,9 @@ bool tcp_wait_end(struct station *st, int fd)
 {
     return ready(st, fd, POLLIN, ENG_NEVER);
 }
+
+bool tcp_finish(struct station *st, int fd)
+{
+    (void)shutdown(fd, SHUT_WR);
+    return tcp_wait_end(st, fd);
+}

@@ -27,5 +27,8 @@ int tcp_line(struct station *st, int fd, char *buf, size_t room, const char *wha
 int tcp_write(struct station *st, int fd, const void *buf, size_t len, const char *what);
 /* tcp_wait_end runs the station until the peer closes or writes; false: interrupted or failed. */
 bool tcp_wait_end(struct station *st, int fd);
+/* tcp_finish says that nothing more will be written, and runs the station until the peer says so,
+ * too. */
+bool tcp_finish(struct station *st, int fd);
 
 #endif
