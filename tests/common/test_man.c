@@ -39,6 +39,9 @@ static const struct name rocereplay[] = {
 #define OPTION(letter, name, arg, kind, member, help) {letter, name},
 #include "rocereplay/gen.def"
 #include "rocereplay/peers.def"
+#define PLAY OPTION
+#include "rocereplay/play.def"
+#undef PLAY
 #include "rocereplay/serve.def"
 #include "rocereplay/shared.def"
 #undef OPTION
