@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The shipped scenarios against the published behaviour of DCQCN, PFC and go-back-N."""
+import os
 import unittest
 
 import sim
 from sim import flow, paused_ms, port, queue, summary
+
+
+LONG = unittest.skipIf(os.environ.get("ROCESIM_SHORT"), "long runs")
 
 
 class Dcqcn(unittest.TestCase):
@@ -21,12 +25,15 @@ class Dcqcn(unittest.TestCase):
         self.assertEqual(result["paused_ns"], 0)
         self.assertEqual(result["drops"], {})
 
+    @LONG
     def test_eight_senders(self):
         self.assertGreaterEqual(port(self.incast(8, "200ms"), "s:r")["utilisation"], 0.96)
 
+    @LONG
     def test_twenty_senders(self):
         self.assertGreaterEqual(port(self.incast(20, "200ms"), "s:r")["utilisation"], 0.92)
 
+    @LONG
     def test_sixty_four_hosts(self):
         """They begin at line rate, 62 times what fits: PFC holds them until DCQCN has. Nothing is lost."""
         result = summary("incast", "-D", "N=63", "--duration", "110ms")
@@ -34,11 +41,13 @@ class Dcqcn(unittest.TestCase):
         self.assertEqual(sum(f["failed"] for f in result["flows"]), 0)
         self.assertGreaterEqual(result["fairness"]["jain"], 0.9)
 
+    @LONG
     def test_late_joiner_gets_its_share(self):
         result = summary("late-joiner")
         self.assertLessEqual(result["fairness"]["fair_after_ns"], 50_000_000)
         self.assertGreaterEqual(result["fairness"]["jain_last_window"], 0.95)
 
+    @LONG
     def test_parking_lot_starves_nobody(self):
         """Three marks on the way cost the long flow part of its share, not all of it."""
         result = summary("parking-lot")

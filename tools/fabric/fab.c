@@ -16,7 +16,7 @@ struct fab *fab_new(const struct fab_cfg *cfg)
     if (fab == NULL)
         return NULL;
     fab->cfg = *cfg;
-    fab->nodes = calloc(FAB_NODES_MAX, sizeof(*fab->nodes));
+    fab->nodes = calloc(FAB_NODES_MAX, sizeof(void *));
     if (fab->nodes == NULL || events_new(&fab->events, 0) != 0) {
         free(fab->nodes);
         free(fab);

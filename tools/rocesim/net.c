@@ -248,7 +248,7 @@ int net_new(struct net *net, const struct scenario *scenario, char error[NET_ERR
         if (scenario->links[i].cfg.corrupt > 0)
             net->no_icrc = false;
     net->fab = fab_new(&cfg);
-    net->hosts = calloc((size_t)scenario->n_nodes, sizeof(*net->hosts));
+    net->hosts = calloc((size_t)scenario->n_nodes, sizeof(void *));
     if (net->fab == NULL || net->hosts == NULL)
         return fail(error, "the", "network", roce_strerror(ROCE_ERR_NOMEM));
     if (add_nodes(net, error) != 0 || join(net, error) != 0)
