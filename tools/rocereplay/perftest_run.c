@@ -211,6 +211,8 @@ static int prepare(struct run *r, struct station *st, int fd, bool client, enum 
             r->steps = tools[i].steps;
         }
     }
+    if (tool == TOOL_SEND && !opts->latency && opts->bidirectional)
+        r->steps = "VBCMQUKQKrRK"; /* only then do both sides of ib_send_bw have figures */
     r->plan = plan_of(opts);
     if (!client) {
         static const enum eng_wr_op ops[] = {ENG_WR_SEND, ENG_WR_WRITE, ENG_WR_WRITE, ENG_WR_WRITE};
