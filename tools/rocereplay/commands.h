@@ -6,6 +6,7 @@
 int gen_main(int argc, char **argv);
 int serve_main(int argc, char **argv);
 int play_main(int argc, char **argv);
+int check_main(int argc, char **argv);
 int peers_main(int argc, char **argv);
 
 #endif

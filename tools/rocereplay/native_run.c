@@ -7,6 +7,7 @@
 
 #include "common/msg.h"
 #include "common/signals.h"
+#include "rocereplay/check_peer.h"
 #include "rocereplay/native.h"
 #include "rocereplay/plan.h"
 #include "rocereplay/result.h"
@@ -58,7 +59,10 @@ static int send_offer(struct station *st, int fd, const struct end *end, uint16_
     return rc;
 }
 
-static int receive_offer(struct station *st, int fd, struct native_offer *offer)
+/* 1: the peer is rocereplay check, and says what it wants; who cannot serve that leaves |want|
+ * out. */
+static int receive_offer(struct station *st, int fd, struct native_offer *offer,
+                         struct check_want *want)
 {
     char *line = malloc(NATIVE_LINE_MAX);
     if (line == NULL) {
@@ -66,6 +70,8 @@ static int receive_offer(struct station *st, int fd, struct native_offer *offer)
         return -1;
     }
     int rc = tcp_line(st, fd, line, NATIVE_LINE_MAX, "an offer");
+    if (rc == 0 && want != NULL && check_want_decode(line, want) == 0)
+        rc = 1;
     if (rc == 0 && native_decode(line, offer) != 0) {
         msg_print("the peer's offer is not rocereplay's; is it another program or version?");
         rc = -1;
@@ -103,7 +109,8 @@ static int run_client(struct station *st, int fd, struct end *end, struct native
     struct native_offer offer;
     char line[256];
     struct native_report own = {0};
-    if (send_offer(st, fd, end, (uint16_t)st->opts->mtu) != 0 || receive_offer(st, fd, &offer) != 0)
+    if (send_offer(st, fd, end, (uint16_t)st->opts->mtu) != 0 ||
+        receive_offer(st, fd, &offer, NULL) != 0)
         return -1;
     int rc = connect_lanes(end, &offer);
     native_free(&offer);
@@ -219,8 +226,10 @@ int native_serve(struct station *st, int fd)
 {
     struct native_offer offer;
     struct end end;
-    if (receive_offer(st, fd, &offer) != 0)
-        return EXIT_IO;
+    struct check_want want;
+    const int received = receive_offer(st, fd, &offer, &want);
+    if (received != 0)
+        return received > 0 ? check_serve(st, fd, &want) : EXIT_IO;
     if (offer.mtu > st->opts->mtu) {
         msg_print("the peer wants path MTU %u; the most here is %u", offer.mtu,
                   (unsigned)st->opts->mtu);
