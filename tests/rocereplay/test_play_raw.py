@@ -282,6 +282,19 @@ class Forms(unittest.TestCase):
         frame = self.rewrite(ETH + b"\x88\x47" + labels + b"\0\0\0\0" + ETH + b"\x08\x00" + self.inner())
         self.check_inner(frame[14 + 8 + 4 + 14:])
 
+    def test_other_link_types(self):
+        """Raw IP, Linux cooked capture 1 and 2 (tcpdump.org/linktypes.html): to a file alone."""
+        for link, head in ((101, b""), (113, bytes(14) + b"\x08\x00"), (276, b"\x08\x00" + bytes(18))):
+            write_pcap(out("link_in.pcap"), [head + self.inner(checksum=True)], link)
+            play("-q", "-w", out("link.pcap"), *MAPS, out("link_in.pcap"))
+            kind, frames = read_pcap(out("link.pcap"))
+            self.assertEqual((kind, len(frames)), (link, 1))
+            packet = frames[0][2][len(head):]
+            self.assertEqual(frames[0][2][:len(head)], head)
+            self.check_inner(packet)
+            self.assertTrue(udp_sum_ok(packet[:20], packet[20:]))
+            self.assertIn("no Ethernet", play("-i", "lo", out("link_in.pcap"), status=1).stderr)
+
     def test_tunnel_in_tunnel(self):
         gre = bytes.fromhex("00000800") + self.inner()
         vxlan = bytes.fromhex("0800000000002a00") + ETH + b"\x08\x00" + ipv4(*OUTER, 47, gre)

@@ -279,7 +279,7 @@ static void change_other(const struct rewrite *rw, const struct roce_frame *fram
                          struct rewritten *out)
 {
     struct layers layers;
-    layers_walk(data, frame->caplen, frame->linktype, 0, &layers);
+    layers_walk(data, frame->caplen, frame->linktype, LAYERS_ALL, &layers);
     out->changed = map_all(rw, data, &layers);
     if (out->changed)
         layers_checksum(data, &layers);

@@ -218,7 +218,7 @@ static enum ahead ipv4(struct walker *w, uint32_t *pos, uint16_t *type, bool *do
     const int ip = w->out->n;
     if (!add(w, (struct layer){.kind = LAYER_IPV4, .off = *pos, .head = head, .end = end}))
         return AHEAD_END;
-    *done = w->stop != 0 && *pos == w->stop;
+    *done = *pos == w->stop;
     *pos += head;
     const bool fragment = (be16(p + 6) & 0x3FFF) != 0;
     return *done || fragment ? AHEAD_END : by_proto(w, pos, type, p[9], ip);
@@ -245,7 +245,7 @@ static enum ahead ipv6(struct walker *w, uint32_t *pos, uint16_t *type, bool *do
     const int ip = w->out->n;
     if (!add(w, (struct layer){.kind = LAYER_IPV6, .off = *pos, .head = ROCE_IPV6_LEN, .end = end}))
         return AHEAD_END;
-    *done = w->stop != 0 && *pos == w->stop;
+    *done = *pos == w->stop;
     uint8_t proto = w->data[*pos + 6];
     *pos += ROCE_IPV6_LEN;
     if (*done || !skip_extensions(w, pos, &proto))
@@ -305,7 +305,7 @@ void layers_walk(const uint8_t *data, uint32_t len, uint32_t linktype, uint32_t 
         else
             ahead = data[pos] >> 4 == 6 ? ipv6(&w, &pos, &type, &done) : AHEAD_END;
     }
-    out->whole = done || stop == 0;
+    out->whole = done || stop == LAYERS_ALL;
 }
 
 static uint32_t sum16(uint32_t sum, const uint8_t *p, uint32_t n)

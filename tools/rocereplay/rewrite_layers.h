@@ -29,7 +29,8 @@ struct layers {
 };
 
 /* layers_walk notes the layers of the |len| bytes at |data|, a frame of |linktype|. It ends with
- * the IP header or GRH at |stop| (0: none), behind which it looks no further. */
+ * the IP header or GRH at |stop| (LAYERS_ALL: none), behind which it looks no further. */
+#define LAYERS_ALL UINT32_MAX
 void layers_walk(const uint8_t *data, uint32_t len, uint32_t linktype, uint32_t stop,
                  struct layers *out);
 
