@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Packets a second over a veth pair, and per CPU second of the sender: rocereplay gen, by AF_XDP and by the packet ring,
-# beside tcpreplay --topspeed --preload-pcap with frames of the same size, interleaved, as medians. Needs root, tcpreplay:
-# tests/bench/bench_port.sh BIN_DIR [ROUNDS]
+# beside tcpreplay --topspeed --preload-pcap with the same frames to the same receiver, interleaved, as medians. Needs
+# root and tcpreplay: tests/bench/bench_port.sh BIN_DIR [ROUNDS]
 set -eu
 bin=$(cd "${1:?usage: tests/bench/bench_port.sh BIN_DIR [ROUNDS]}" && pwd)
 rounds=${2:-5}
@@ -24,8 +24,6 @@ for ns in "$a:10.99.1.1" "$b:10.99.1.2"; do
     ip -n "${ns%%:*}" link set v0 mtu 4200 up
     ip -n "${ns%%:*}" addr add "${ns#*:}/24" dev v0
 done
-"$bin/rocereplay" gen -q -w "$work/large.pcap" --op write --size 1048576 -n 20 >/dev/null
-"$bin/rocereplay" gen -q -w "$work/small.pcap" --op send --size 64 -n 20000 >/dev/null
 ip netns exec "$b" "$bin/rocereplay" serve -q -i v0 2>/dev/null &
 serve=$!
 
@@ -67,6 +65,9 @@ for _ in range(100): # until serve is there
     if done.returncode == 0:
         break
     time.sleep(0.05)
+for name, op, size, count in (("large", "write", 1 << 20, 20), ("small", "send", 64, 20000)):
+    subprocess.run([*inside, f"{bin_dir}/rocereplay", "gen", "-i", "v0", "--connect", "rocereplay:10.99.1.2", "--op", op,
+                    "--size", str(size), "-n", str(count), "-w", f"{work}/{name}.pcap"], check=True, capture_output=True)
 for title, ways in (
         ("1 MiB WRITEs at path MTU 1024 (1082-byte frames)",
          {"gen, AF_XDP": lambda: gen(1 << 20, 400, "auto"), "gen, packet ring": lambda: gen(1 << 20, 400, "ring"),

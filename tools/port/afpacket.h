@@ -13,7 +13,7 @@ struct afpacket_cfg {
     bool vlan;                     /* frames will carry a tag */
     bool no_xdp;                   /* send by the packet socket, so that captures on this host and
                                       traffic control see the frames, though AF_XDP is faster */
-    uint32_t rx_frames, tx_frames; /* 0: 32 MiB of them, 256 */
+    uint32_t rx_frames, tx_frames; /* 0: 8 MiB of them, 256 */
 };
 struct afpacket_stats {
     uint64_t received, dropped; /* by the kernel, for want of room in the ring */
