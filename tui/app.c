@@ -37,7 +37,7 @@ struct app {
 static void request(struct app *app)
 {
     app->asked = ui_want(&app->ui);
-    player_request(app->player, &app->asked);
+    tui_player_request(app->player, &app->asked);
     app->next_ns = clock_monotonic_ns() + app->ui.settings.interval;
 }
 
@@ -51,11 +51,11 @@ static bool wants_more(const struct app *app)
 static bool resize(struct app *app)
 {
     int rows, cols;
-    term_size(&rows, &cols);
-    struct canvas *canvas = canvas_new(rows, cols, app->ui.ascii);
+    tui_term_size(&rows, &cols);
+    struct canvas *canvas = tui_canvas_new(rows, cols, app->ui.ascii);
     if (canvas == NULL)
         return false;
-    canvas_del(app->canvas);
+    tui_canvas_del(app->canvas);
     app->canvas = canvas;
     app->ui.rows = canvas->rows;
     app->ui.cols = canvas->cols;
@@ -72,11 +72,11 @@ static void draw(struct app *app)
     if (!ui->status.live)
         ui->status.elapsed_ns = app->shown->now - app->shown->first;
     if (ui->screen == SCREEN_QP && ui->tab == TAB_HEADERS && ui->status.seekable && !app->fetched) {
-        save_fetch(app->opts->file, app->shown);
+        tui_save_fetch(app->opts->file, app->shown);
         app->fetched = true;
     }
     view_draw(ui, app->shown, canvas);
-    term_show(canvas, app->anew);
+    tui_term_show(canvas, app->anew);
     app->anew = app->changed = false;
 }
 
@@ -99,7 +99,7 @@ static void set_filter(struct app *app)
             return;
         }
     }
-    player_filter(app->player, filter);
+    tui_player_filter(app->player, filter);
     ui_filter_done(&app->ui, filter != NULL ? text : "", NULL, 0);
     request(app);
 }
@@ -107,7 +107,7 @@ static void set_filter(struct app *app)
 static void add_flow(const struct app *app, struct save_job *job, const struct snap_row *row)
 {
     const struct snap_row *peer =
-        row->peer != ROCE_FLOW_NONE ? snapshot_row(app->shown, row->peer) : NULL;
+        row->peer != ROCE_FLOW_NONE ? tui_snapshot_row(app->shown, row->peer) : NULL;
     const struct snap_row *both[] = {row, peer};
     for (int i = 0; i < 2; i++) {
         if (both[i] == NULL || job->flows == sizeof(job->flow) / sizeof(job->flow[0]))
@@ -125,7 +125,7 @@ static bool choose_flows(const struct app *app, struct save_job *job)
     const struct ui *ui = &app->ui;
     if (ui->save_what == SAVE_MARKED) {
         for (uint32_t i = 0; i < ui->marks; i++) {
-            const struct snap_row *row = snapshot_row(app->shown, ui->mark[i].id);
+            const struct snap_row *row = tui_snapshot_row(app->shown, ui->mark[i].id);
             if (row != NULL && row->serial == ui->mark[i].serial)
                 add_flow(app, job, row);
         }
@@ -152,7 +152,7 @@ static void start_save(struct app *app)
     }
     ui->mode = MODE_SCREEN;
     if (ui->save_what == SAVE_TABLE) {
-        const int error = save_table(ui->path, app->shown, ui->order, ui->n_order);
+        const int error = tui_save_table(ui->path, app->shown, ui->order, ui->n_order);
         if (error != 0)
             ui_say(ui, true, "%.100s: %s", ui->path, strerror(error));
         else
@@ -175,13 +175,13 @@ static void start_save(struct app *app)
         job.until = ui->until;
     }
     if (!ui->status.seekable) {
-        job.from_rings = player_copy_rings(app->player, &job.newest, &job.kept);
+        job.from_rings = tui_player_copy_rings(app->player, &job.newest, &job.kept);
         if (!job.from_rings) {
             ui_say(ui, true, "out of memory");
             return;
         }
     }
-    app->save = save_start(&job);
+    app->save = tui_save_start(&job);
     ui_say(ui, app->save == NULL, app->save == NULL ? "out of memory" : "Saving...");
 }
 
@@ -189,7 +189,7 @@ static void check_save(struct app *app)
 {
     char text[512];
     bool failed;
-    if (app->save == NULL || !save_done(app->save, text, sizeof(text), &failed))
+    if (app->save == NULL || !tui_save_done(app->save, text, sizeof(text), &failed))
         return;
     app->save = NULL;
     ui_say(&app->ui, failed, "%.250s", text);
@@ -199,7 +199,7 @@ static void check_save(struct app *app)
 static void save_settings(struct app *app)
 {
     const char *path = app->opts->config_path;
-    const int error = path[0] != '\0' ? settings_save(&app->ui.settings, path) : ENOENT;
+    const int error = path[0] != '\0' ? tui_settings_save(&app->ui.settings, path) : ENOENT;
     if (error != 0)
         ui_say(&app->ui, true, "%.150s: %s", path[0] != '\0' ? path : "rocetop.conf",
                strerror(error));
@@ -219,31 +219,31 @@ static void act(struct app *app, const struct ui_action *action)
         app->anew = true;
         break;
     case ACTION_PAUSE:
-        player_pause(app->player, action->on);
+        tui_player_pause(app->player, action->on);
         break;
     case ACTION_SPEED:
-        player_speed(app->player, action->number);
+        tui_player_speed(app->player, action->number);
         break;
     case ACTION_STEP:
-        player_step(app->player);
+        tui_player_step(app->player);
         break;
     case ACTION_SEEK: {
         const double to = (double)app->shown->now + action->number * 1e9;
         const roce_tstamp first = app->shown->first;
-        player_seek(app->player, to > (double)first ? (roce_tstamp)to : first, 0);
+        tui_player_seek(app->player, to > (double)first ? (roce_tstamp)to : first, 0);
         break;
     }
     case ACTION_SEEK_TIME:
-        player_seek(app->player, action->ts, 0);
+        tui_player_seek(app->player, action->ts, 0);
         break;
     case ACTION_SEEK_FRAME:
-        player_seek(app->player, 0, action->frame);
+        tui_player_seek(app->player, 0, action->frame);
         break;
     case ACTION_FILTER:
         set_filter(app);
         break;
     case ACTION_RESET:
-        player_reset(app->player);
+        tui_player_reset(app->player);
         ui_say(&app->ui, false, "Counters are reset.");
         request(app);
         break;
@@ -251,7 +251,7 @@ static void act(struct app *app, const struct ui_action *action)
         start_save(app);
         break;
     case ACTION_TUNE:
-        player_tune(app->player, &app->ui.settings);
+        tui_player_tune(app->player, &app->ui.settings);
         break;
     case ACTION_SAVE_SETTINGS:
         save_settings(app);
@@ -266,7 +266,7 @@ static void read_terminal(struct app *app)
     struct term_input input;
     for (int i = 0; i < INPUTS_MAX && !app->end; i++) {
         bool gone = false;
-        if (!term_read(&input, &gone)) {
+        if (!tui_term_read(&input, &gone)) {
             app->end = app->end || gone;
             return;
         }
@@ -314,8 +314,8 @@ static bool is_stale(const struct app *app)
 static void take(struct app *app)
 {
     const enum ui_run run = app->ui.status.run;
-    const bool taken = player_take(app->player, &app->shown);
-    player_status(app->player, &app->ui.status);
+    const bool taken = tui_player_take(app->player, &app->shown);
+    tui_player_status(app->player, &app->ui.status);
     if (taken) {
         app->fetched = false;
         ui_settle(&app->ui, app->shown);
@@ -344,7 +344,7 @@ static int timeout_ms(const struct app *app)
 static void tick(struct app *app)
 {
     const bool over = app->ui.status.run == RUN_ENDED || app->ui.status.run == RUN_FAILED;
-    player_status(app->player, &app->ui.status);
+    tui_player_status(app->player, &app->ui.status);
     app->changed = app->changed || !over;
     const bool moves = app->ui.status.run == RUN_LIVE || app->ui.status.run == RUN_PLAYING ||
                        app->ui.status.run == RUN_SEEKING;
@@ -358,15 +358,15 @@ static void loop(struct app *app)
 {
     struct pollfd fds[] = {
         {.fd = STDIN_FILENO, .events = POLLIN},
-        {.fd = term_signal_fd(), .events = POLLIN},
-        {.fd = player_fd(app->player), .events = POLLIN},
+        {.fd = tui_term_signal_fd(), .events = POLLIN},
+        {.fd = tui_player_fd(app->player), .events = POLLIN},
     };
     while (!app->end) {
         if (app->changed || app->anew)
             draw(app);
         if (poll(fds, 3, timeout_ms(app)) < 0 && errno != EINTR)
             return;
-        const struct term_signals signals = term_signals();
+        const struct term_signals signals = tui_term_signals();
         if (signals.end || (signals.resized && !resize(app)))
             return;
         if (fds[2].revents != 0)
@@ -382,8 +382,8 @@ static void loop(struct app *app)
 static bool prepare(struct app *app, const struct top_opts *opts)
 {
     const bool utf8 = opts->settings.charset == CHARSET_UTF8 ||
-                      (opts->settings.charset == CHARSET_AUTO && term_utf8());
-    app->shown = snapshot_new();
+                      (opts->settings.charset == CHARSET_AUTO && tui_term_utf8());
+    app->shown = tui_snapshot_new();
     if (app->shown == NULL || ui_init(&app->ui, &opts->settings, !utf8) != 0)
         return false;
     if (opts->first_screen < 0)
@@ -401,39 +401,40 @@ static int show(struct app *app, const struct top_opts *opts)
 {
     const int when =
         opts->common.colour != COLOUR_AUTO ? opts->common.colour : opts->settings.color;
-    if (term_open(colour_wanted((enum colour_when)when, STDOUT_FILENO), opts->settings.mouse) != 0)
+    if (tui_term_open(colour_wanted((enum colour_when)when, STDOUT_FILENO), opts->settings.mouse) !=
+        0)
         return EXIT_IO;
-    if (!resize(app) || player_start(app->player) != 0) {
-        term_close();
+    if (!resize(app) || tui_player_start(app->player) != 0) {
+        tui_term_close();
         msg_print("out of memory");
         return EXIT_IO;
     }
-    player_status(app->player, &app->ui.status);
+    tui_player_status(app->player, &app->ui.status);
     request(app);
     loop(app);
-    term_close();
+    tui_term_close();
     /* Why there was nothing more is worth a line that stays. */
-    player_status(app->player, &app->ui.status);
+    tui_player_status(app->player, &app->ui.status);
     if (app->ui.status.error[0] == '\0')
         return EXIT_DONE;
     msg_print("%s: %s", app->ui.status.name, app->ui.status.error);
     return EXIT_IO;
 }
 
-int app_run(const struct top_opts *opts, struct source *source, struct roce_filter *filter)
+int tui_app_run(const struct top_opts *opts, struct source *source, struct roce_filter *filter)
 {
     static struct app app;
     int status = EXIT_IO;
     app.opts = opts;
-    app.player = player_new(opts, source, filter);
+    app.player = tui_player_new(opts, source, filter);
     if (app.player == NULL || !prepare(&app, opts))
         msg_print("out of memory; use a smaller --max-flows or ring_mib");
     else
         status = show(&app, opts);
-    save_wait(app.save);
-    player_del(app.player);
-    canvas_del(app.canvas);
-    snapshot_del(app.shown);
+    tui_save_wait(app.save);
+    tui_player_del(app.player);
+    tui_canvas_del(app.canvas);
+    tui_snapshot_del(app.shown);
     ui_free(&app.ui);
     return status;
 }

@@ -6,8 +6,8 @@
 #include "options.h"
 #include "source.h"
 
-/* app_run shows |source|, which it takes over, until the user leaves; returns the exit status.
+/* tui_app_run shows |source|, which it takes over, until the user leaves; returns the exit status.
  * |filter| may be NULL and is taken over. */
-int app_run(const struct top_opts *opts, struct source *source, struct roce_filter *filter);
+int tui_app_run(const struct top_opts *opts, struct source *source, struct roce_filter *filter);
 
 #endif

@@ -39,7 +39,7 @@ static void snap(struct batch *batch)
     struct snap_want want = ui_want(ui);
     want.latencies = true;
     want.hosts = want.hosts || batch->opts->common.json || batch->opts->common.ndjson;
-    model_snapshot(batch->model, &want, batch->snapshot);
+    tui_model_snapshot(batch->model, &want, batch->snapshot);
     ui_settle(ui, batch->snapshot);
 }
 
@@ -61,7 +61,7 @@ static void fill_status(struct batch *batch, bool ended)
 {
     struct ui_status *s = &batch->ui.status;
     struct source_info info;
-    source_info(batch->source, &info);
+    tui_source_info(batch->source, &info);
     s->live = info.live;
     s->run = info.live ? RUN_LIVE : ended ? RUN_ENDED : RUN_PLAYING;
     s->has_drops = info.has_drops;
@@ -70,11 +70,11 @@ static void fill_status(struct batch *batch, bool ended)
     s->merged = info.merged;
     s->consumed = info.consumed;
     s->size = info.size;
-    s->frames = model_frames(batch->model);
+    s->frames = tui_model_frames(batch->model);
     s->speed = batch->opts->speed_factor;
     memcpy(s->name, info.name, sizeof(s->name));
     (void)snprintf(s->bpf, sizeof(s->bpf), "%.90s", batch->opts->bpf);
-    model_dropped(batch->model, info.dropped_kernel + info.dropped_iface);
+    tui_model_dropped(batch->model, info.dropped_kernel + info.dropped_iface);
 }
 
 static bool print(struct batch *batch, bool ended)
@@ -87,22 +87,22 @@ static bool print(struct batch *batch, bool ended)
         open_qp(batch);
         snap(batch);
         if (ui->tab == TAB_HEADERS && opts->file != NULL)
-            save_fetch(opts->file, batch->snapshot);
+            tui_save_fetch(opts->file, batch->snapshot);
     }
     ui->status.elapsed_ns = ui->status.live ? clock_monotonic_ns() - batch->started_ns
                                             : batch->snapshot->now - batch->snapshot->first;
     if (opts->common.json || opts->common.ndjson) {
         if (opts->common.ndjson || ended || batch->printed + 1 == opts->iterations)
-            record_snapshot(&batch->json, ui, batch->snapshot);
+            tui_record_snapshot(&batch->json, ui, batch->snapshot);
     } else {
-        struct canvas *canvas = canvas_new(opts->rows, opts->cols, ui->ascii);
+        struct canvas *canvas = tui_canvas_new(opts->rows, opts->cols, ui->ascii);
         if (canvas == NULL)
             return false;
         if (batch->printed > 0)
             out_str(&batch->out, "\n");
         view_draw(ui, batch->snapshot, canvas);
-        canvas_print(canvas, &batch->out);
-        canvas_del(canvas);
+        tui_canvas_print(canvas, &batch->out);
+        tui_canvas_del(canvas);
     }
     batch->printed++;
     out_flush(&batch->out);
@@ -126,7 +126,7 @@ static bool print_due(struct batch *batch, roce_tstamp ts)
     if (batch->opts->iterations == 0 && !batch->ui.status.live && !batch->opts->common.ndjson)
         return true;
     while (ts >= batch->next) {
-        model_advance(batch->model, batch->next);
+        tui_model_advance(batch->model, batch->next);
         if (!print(batch, false) || enough(batch))
             return false;
         /* A long silence is one refresh, not many. */
@@ -167,7 +167,7 @@ static bool feed(struct batch *batch)
         while (to < batch->frames.count && batch->opts->speed_factor == 0 &&
                batch->frames.frame[to].ts < batch->next)
             to++;
-        model_feed(batch->model, &batch->frames, from, to);
+        tui_model_feed(batch->model, &batch->frames, from, to);
         from = to;
     }
     return true;
@@ -177,27 +177,27 @@ static int loop(struct batch *batch)
 {
     fill_status(batch, false);
     for (;;) {
-        const int n = source_next(batch->source, &batch->frames);
+        const int n = tui_source_next(batch->source, &batch->frames);
         if (n > 0) {
             if (!feed(batch))
                 return EXIT_DONE;
             continue;
         }
         if (n == ROCE_ERR_AGAIN && !signals_interrupted()) {
-            const roce_tstamp now = source_now(batch->source);
+            const roce_tstamp now = tui_source_now(batch->source);
             const bool idle = now == 0 && clock_monotonic_ns() - batch->started_ns >
                                               (batch->printed + 1) * batch->opts->settings.interval;
-            model_advance(batch->model, now);
+            tui_model_advance(batch->model, now);
             if ((idle && !print(batch, false)) || !print_due(batch, now) || enough(batch))
                 return EXIT_DONE;
             continue;
         }
-        model_finish(batch->model);
+        tui_model_finish(batch->model);
         (void)print(batch, true);
         if (n >= 0 || n == ROCE_ERR_AGAIN)
             return EXIT_DONE;
         msg_print("%s: %s; the last screen shows what came before", batch->ui.status.name,
-                  source_text(batch->source));
+                  tui_source_text(batch->source));
         return EXIT_IO;
     }
 }
@@ -214,7 +214,7 @@ static bool wants_ascii(const struct top_opts *opts)
     return locale == NULL || (strstr(locale, "UTF-8") == NULL && strstr(locale, "utf8") == NULL);
 }
 
-int batch_run(const struct top_opts *opts, struct source *source, struct roce_filter *filter)
+int tui_batch_run(const struct top_opts *opts, struct source *source, struct roce_filter *filter)
 {
     static struct batch batch;
     struct source_info info;
@@ -222,10 +222,10 @@ int batch_run(const struct top_opts *opts, struct source *source, struct roce_fi
     batch.opts = opts;
     batch.source = source;
     batch.started_ns = clock_monotonic_ns();
-    source_info(source, &info);
-    const struct model_opts how = player_model_opts(opts, &info);
-    batch.model = model_new(&how);
-    batch.snapshot = snapshot_new();
+    tui_source_info(source, &info);
+    const struct model_opts how = tui_player_model_opts(opts, &info);
+    batch.model = tui_model_new(&how);
+    batch.snapshot = tui_snapshot_new();
     signals_catch();
     if (batch.model == NULL || batch.snapshot == NULL ||
         ui_init(&batch.ui, &opts->settings, wants_ascii(opts)) != 0 ||
@@ -242,7 +242,7 @@ int batch_run(const struct top_opts *opts, struct source *source, struct roce_fi
         if (opts->filter != NULL)
             (void)snprintf(batch.ui.filter, sizeof(batch.ui.filter), "%s", opts->filter);
         json_init(&batch.json, &batch.out);
-        model_filter(batch.model, filter);
+        tui_model_filter(batch.model, filter);
         status = loop(&batch);
         const int error = out_end(&batch.out);
         if (error != 0) {
@@ -251,9 +251,9 @@ int batch_run(const struct top_opts *opts, struct source *source, struct roce_fi
         }
     }
     ui_free(&batch.ui);
-    snapshot_del(batch.snapshot);
-    model_del(batch.model);
+    tui_snapshot_del(batch.snapshot);
+    tui_model_del(batch.model);
     roce_filter_del(filter);
-    source_close(source);
+    tui_source_close(source);
     return status;
 }

@@ -6,8 +6,8 @@
 #include "options.h"
 #include "source.h"
 
-/* batch_run prints what |opts| ask for of |source|, which it takes over, and returns the exit
+/* tui_batch_run prints what |opts| ask for of |source|, which it takes over, and returns the exit
  * status. |filter| may be NULL and is taken over. */
-int batch_run(const struct top_opts *opts, struct source *source, struct roce_filter *filter);
+int tui_batch_run(const struct top_opts *opts, struct source *source, struct roce_filter *filter);
 
 #endif

@@ -37,7 +37,7 @@ static bool is_narrow(uint32_t c)
            (c >= 0x370 && c < 0x483) || (c >= 0x2500 && c < 0x25A0);
 }
 
-struct canvas *canvas_new(int rows, int cols, bool ascii)
+struct canvas *tui_canvas_new(int rows, int cols, bool ascii)
 {
     struct canvas *canvas = calloc(1, sizeof(*canvas));
     if (canvas == NULL)
@@ -53,7 +53,7 @@ struct canvas *canvas_new(int rows, int cols, bool ascii)
     return canvas;
 }
 
-void canvas_del(struct canvas *canvas)
+void tui_canvas_del(struct canvas *canvas)
 {
     if (canvas == NULL)
         return;
@@ -68,7 +68,7 @@ static struct canvas_cell *cell_at(struct canvas *canvas, int y, int x)
     return &canvas->cell[(size_t)y * (size_t)canvas->cols + (size_t)x];
 }
 
-void canvas_put(struct canvas *canvas, int y, int x, uint32_t c, enum canvas_style style)
+void tui_canvas_put(struct canvas *canvas, int y, int x, uint32_t c, enum canvas_style style)
 {
     struct canvas_cell *cell = cell_at(canvas, y, x);
     if (cell == NULL)
@@ -96,47 +96,48 @@ static uint32_t next_char(const char **text)
     return more == 0 && c >= 0x80 ? 0xFFFD : c;
 }
 
-int canvas_text(struct canvas *canvas, int y, int x, int width, enum canvas_style style,
-                const char *text)
+int tui_canvas_text(struct canvas *canvas, int y, int x, int width, enum canvas_style style,
+                    const char *text)
 {
     const int end = x + width < canvas->cols ? x + width : canvas->cols;
     while (*text != '\0') {
         if (x >= end) {
             if (width > 0)
-                canvas_put(canvas, y, end - 1, '~', style);
+                tui_canvas_put(canvas, y, end - 1, '~', style);
             return end;
         }
-        canvas_put(canvas, y, x++, next_char(&text), style);
+        tui_canvas_put(canvas, y, x++, next_char(&text), style);
     }
     return x;
 }
 
-int canvas_printf(struct canvas *canvas, int y, int x, enum canvas_style style, const char *format,
-                  ...)
+int tui_canvas_printf(struct canvas *canvas, int y, int x, enum canvas_style style,
+                      const char *format, ...)
 {
     char text[1024];
     va_list args;
     va_start(args, format);
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    return canvas_text(canvas, y, x, canvas->cols - x, style, text);
+    return tui_canvas_text(canvas, y, x, canvas->cols - x, style, text);
 }
 
-void canvas_right(struct canvas *canvas, int y, int end, enum canvas_style style, const char *text)
+void tui_canvas_right(struct canvas *canvas, int y, int end, enum canvas_style style,
+                      const char *text)
 {
     int width = 0;
     for (const char *at = text; *at != '\0'; width++)
         (void)next_char(&at);
-    (void)canvas_text(canvas, y, end - width, width, style, text);
+    (void)tui_canvas_text(canvas, y, end - width, width, style, text);
 }
 
-void canvas_rule(struct canvas *canvas, int y, int from, int to)
+void tui_canvas_rule(struct canvas *canvas, int y, int from, int to)
 {
     for (int x = from; x < to; x++)
-        canvas_put(canvas, y, x, LINE_FLAT, STYLE_DIM);
+        tui_canvas_put(canvas, y, x, LINE_FLAT, STYLE_DIM);
 }
 
-void canvas_style(struct canvas *canvas, int y, int from, int to, enum canvas_style style)
+void tui_canvas_style(struct canvas *canvas, int y, int from, int to, enum canvas_style style)
 {
     for (int x = from; x < to; x++) {
         struct canvas_cell *cell = cell_at(canvas, y, x);
@@ -145,7 +146,7 @@ void canvas_style(struct canvas *canvas, int y, int from, int to, enum canvas_st
     }
 }
 
-void canvas_clear(struct canvas *canvas, int y, int from, int to)
+void tui_canvas_clear(struct canvas *canvas, int y, int from, int to)
 {
     for (int x = from; x < to; x++) {
         struct canvas_cell *cell = cell_at(canvas, y, x);
@@ -154,21 +155,21 @@ void canvas_clear(struct canvas *canvas, int y, int from, int to)
     }
 }
 
-void canvas_level(struct canvas *canvas, int y, int x, int eighths, enum canvas_style style)
+void tui_canvas_level(struct canvas *canvas, int y, int x, int eighths, enum canvas_style style)
 {
     if (eighths > 0)
-        canvas_put(canvas, y, x, (uint32_t)(BLOCK_LOWER + (eighths > 8 ? 8 : eighths)), style);
+        tui_canvas_put(canvas, y, x, (uint32_t)(BLOCK_LOWER + (eighths > 8 ? 8 : eighths)), style);
 }
 
-void canvas_bar(struct canvas *canvas, int y, int x, int width, int64_t eighths,
-                enum canvas_style style)
+void tui_canvas_bar(struct canvas *canvas, int y, int x, int width, int64_t eighths,
+                    enum canvas_style style)
 {
     for (int i = 0; i < width && eighths > 0; i++, eighths -= 8)
-        canvas_put(canvas, y, x + i,
-                   eighths >= 8 ? BLOCK_FULL : (uint32_t)(BLOCK_FULL + 8 - eighths), style);
+        tui_canvas_put(canvas, y, x + i,
+                       eighths >= 8 ? BLOCK_FULL : (uint32_t)(BLOCK_FULL + 8 - eighths), style);
 }
 
-int canvas_encode(uint32_t c, char out[4])
+int tui_canvas_encode(uint32_t c, char out[4])
 {
     if (c < 0x80) {
         out[0] = (char)c;
@@ -185,7 +186,7 @@ int canvas_encode(uint32_t c, char out[4])
     return 3;
 }
 
-void canvas_print(const struct canvas *canvas, struct out *out)
+void tui_canvas_print(const struct canvas *canvas, struct out *out)
 {
     for (int y = 0; y < canvas->rows; y++) {
         const struct canvas_cell *row = &canvas->cell[(size_t)y * (size_t)canvas->cols];
@@ -194,7 +195,7 @@ void canvas_print(const struct canvas *canvas, struct out *out)
             cols--;
         char *at = out_reserve(out, (size_t)cols * 4 + 1);
         for (int x = 0; x < cols; x++)
-            at += canvas_encode(row[x].c == 0 ? ' ' : row[x].c, at);
+            at += tui_canvas_encode(row[x].c == 0 ? ' ' : row[x].c, at);
         *at++ = '\n';
         out_commit(out, at);
     }

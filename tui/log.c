@@ -27,17 +27,17 @@ static const struct {
 
 static const char *const levels[LOG_LEVELS] = {"INFO", "NOTE", "WARN", "ERR"};
 
-const char *log_word(enum log_type type)
+const char *tui_log_word(enum log_type type)
 {
     return types[type].word;
 }
 
-const char *log_level_word(enum log_level level)
+const char *tui_log_level_word(enum log_level level)
 {
     return levels[level];
 }
 
-int log_level_by_name(const char *name)
+int tui_log_level_by_name(const char *name)
 {
     for (int i = 0; i < LOG_LEVELS; i++)
         if (strcasecmp(name, levels[i]) == 0)
@@ -62,7 +62,7 @@ static bool is_step(uint8_t type)
            type == LOG_TYPE_NAK || type == LOG_TYPE_REORDER;
 }
 
-void log_note(struct log *log, const struct log_entry *entry, uint64_t fold_ns)
+void tui_log_note(struct log *log, const struct log_entry *entry, uint64_t fold_ns)
 {
     const uint8_t level = types[entry->type].level;
     if (is_step(entry->type) && fold_ns > FOLD_BURST_NS)
@@ -144,8 +144,8 @@ static void take_back_loss(struct log *log, const struct roce_event *event)
         log->count--;
 }
 
-void log_event(struct log *log, const struct roce_flow_table *table, const struct roce_event *event,
-               uint64_t fold_ns)
+void tui_log_event(struct log *log, const struct roce_flow_table *table,
+                   const struct roce_event *event, uint64_t fold_ns)
 {
     const int type = type_of(event);
     struct roce_flow_info info;
@@ -183,7 +183,7 @@ void log_event(struct log *log, const struct roce_flow_table *table, const struc
         entry.ip_version = info.ip_version;
         entry.dest_qp = info.dest_qp;
     }
-    log_note(log, &entry, fold_ns);
+    tui_log_note(log, &entry, fold_ns);
 }
 
 static const char *plural(uint64_t n)
@@ -197,8 +197,8 @@ static const char *hosts(char *buf, size_t size, const struct log_entry *entry)
     char a[TUI_TEXT_MAX], b[TUI_TEXT_MAX];
     if (!entry->has_flow)
         return "";
-    (void)snprintf(buf, size, "%s>%s", text_addr(a, entry->src, entry->ip_version, 45),
-                   text_addr(b, entry->dst, entry->ip_version, 45));
+    (void)snprintf(buf, size, "%s>%s", tui_text_addr(a, entry->src, entry->ip_version, 45),
+                   tui_text_addr(b, entry->dst, entry->ip_version, 45));
     return buf;
 }
 
@@ -207,7 +207,7 @@ static const char *after(char *buf, size_t size, const struct log_entry *entry, 
     char t[TUI_TEXT_MAX];
     if (entry->duration < 0)
         return "";
-    (void)snprintf(buf, size, "%s%s", what, text_long_time(t, (uint64_t)entry->duration));
+    (void)snprintf(buf, size, "%s%s", what, tui_text_long_time(t, (uint64_t)entry->duration));
     return buf;
 }
 
@@ -281,11 +281,11 @@ static void describe(char *buf, size_t size, const struct log_entry *entry, bool
         break;
     case LOG_TYPE_PFC_XOFF:
         (void)snprintf(buf, size, "%s%s from %s", priority_word(entry->code),
-                       after(b, sizeof(b), entry, " for "), text_mac(a, entry->mac));
+                       after(b, sizeof(b), entry, " for "), tui_text_mac(a, entry->mac));
         break;
     case LOG_TYPE_PFC_XON:
         (void)snprintf(buf, size, "%s%s, %s", priority_word(entry->code),
-                       after(b, sizeof(b), entry, " held "), text_mac(a, entry->mac));
+                       after(b, sizeof(b), entry, " held "), tui_text_mac(a, entry->mac));
         break;
     case LOG_TYPE_CE_RATE:
         (void)snprintf(buf, size, "%" PRIu64 ".%u%% of frames marked CE, DSCP %u", n / 10,
@@ -314,7 +314,7 @@ static void describe(char *buf, size_t size, const struct log_entry *entry, bool
     }
 }
 
-const char *log_detail(char *buf, size_t size, const struct log_entry *entry, bool unsure)
+const char *tui_log_detail(char *buf, size_t size, const struct log_entry *entry, bool unsure)
 {
     char text[256] = "", repeats[24] = "", ends[2 * TUI_TEXT_MAX];
     describe(text, sizeof(text), entry, unsure);

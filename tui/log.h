@@ -40,22 +40,22 @@ struct log {
     uint64_t by_level[LOG_LEVELS]; /* with repeats */
 };
 
-/* log_note appends |entry|, or counts it as a repeat of an entry of the same type and flow (or
+/* tui_log_note appends |entry|, or counts it as a repeat of an entry of the same type and flow (or
  * sender and priority) among the newest ones that is not older than |fold_ns|. */
-void log_note(struct log *log, const struct log_entry *entry, uint64_t fold_ns);
+void tui_log_note(struct log *log, const struct log_entry *entry, uint64_t fold_ns);
 
-/* log_event notes an event of flow state when it is one that people want to see. |table| tells of
- * its flow. */
-void log_event(struct log *log, const struct roce_flow_table *table, const struct roce_event *event,
-               uint64_t fold_ns);
+/* tui_log_event notes an event of flow state when it is one that people want to see. |table| tells
+ * of its flow. */
+void tui_log_event(struct log *log, const struct roce_flow_table *table,
+                   const struct roce_event *event, uint64_t fold_ns);
 
-const char *log_word(enum log_type type);
-const char *log_level_word(enum log_level level); /* "INFO", ... */
-/* log_level_by_name returns the level of "info" .. "err", or -1. */
-int log_level_by_name(const char *name);
+const char *tui_log_word(enum log_type type);
+const char *tui_log_level_word(enum log_level level); /* "INFO", ... */
+/* tui_log_level_by_name returns the level of "info" .. "err", or -1. */
+int tui_log_level_by_name(const char *name);
 
-/* log_detail writes what the entry says besides its columns; |unsure|: the capture dropped frames
- * at that time. Returns |buf|. */
-const char *log_detail(char *buf, size_t size, const struct log_entry *entry, bool unsure);
+/* tui_log_detail writes what the entry says besides its columns; |unsure|: the capture dropped
+ * frames at that time. Returns |buf|. */
+const char *tui_log_detail(char *buf, size_t size, const struct log_entry *entry, bool unsure);
 
 #endif

@@ -14,7 +14,7 @@ int main(int argc, char **argv)
     int status;
     msg_program("rocetop");
     (void)setlocale(LC_CTYPE, "");
-    const int parsed = top_opts_parse(&opts, argc, argv);
+    const int parsed = tui_top_opts_parse(&opts, argc, argv);
     if (parsed != 0)
         return parsed == OPT_EXIT_DONE ? EXIT_DONE : EXIT_USAGE;
     if (opts.live.list)
@@ -27,10 +27,10 @@ int main(int argc, char **argv)
         roce_filter_del(filter);
         return EXIT_USAGE;
     }
-    struct source *source = source_open(&opts, &status);
+    struct source *source = tui_source_open(&opts, &status);
     if (source == NULL) {
         roce_filter_del(filter);
         return status;
     }
-    return opts.batch ? batch_run(&opts, source, filter) : app_run(&opts, source, filter);
+    return opts.batch ? tui_batch_run(&opts, source, filter) : tui_app_run(&opts, source, filter);
 }

@@ -18,10 +18,10 @@ enum { AHEAD = 24, STRAYS_MAX = 64, PAIR_SLOTS = 4 * SNAP_ROWS_MAX, CE_FRAMES_MI
 static void on_event(void *ctx, const struct roce_event *event)
 {
     struct model *model = ctx;
-    log_event(&model->log, model->flows, event, model->opts.interval_ns);
+    tui_log_event(&model->log, model->flows, event, model->opts.interval_ns);
 }
 
-struct model *model_new(const struct model_opts *opts)
+struct model *tui_model_new(const struct model_opts *opts)
 {
     struct model *model = calloc(1, sizeof(*model));
     if (model == NULL)
@@ -54,9 +54,9 @@ struct model *model_new(const struct model_opts *opts)
     }
     if (model->obs == NULL || model->track == NULL || model->rest == NULL ||
         model->keeping == NULL || model->pairs == NULL ||
-        ring_init(&model->kept, opts->ring_bytes / KEEP_SHARE, opts->ring_slice) != 0 ||
-        ring_init(&model->ring, opts->ring_bytes, opts->ring_slice) != 0) {
-        model_del(model);
+        tui_ring_init(&model->kept, opts->ring_bytes / KEEP_SHARE, opts->ring_slice) != 0 ||
+        tui_ring_init(&model->ring, opts->ring_bytes, opts->ring_slice) != 0) {
+        tui_model_del(model);
         return NULL;
     }
     model->keep_budget = KEEP_PER_INTERVAL;
@@ -65,7 +65,7 @@ struct model *model_new(const struct model_opts *opts)
     return model;
 }
 
-void model_del(struct model *model)
+void tui_model_del(struct model *model)
 {
     if (model == NULL)
         return;
@@ -73,34 +73,34 @@ void model_del(struct model *model)
     free(model->track);
     free(model->rest);
     free(model->keeping);
-    ring_free(&model->kept);
+    tui_ring_free(&model->kept);
     free(model->pairs);
-    ring_free(&model->ring);
+    tui_ring_free(&model->ring);
     free(model);
 }
 
-uint64_t model_frames(const struct model *model)
+uint64_t tui_model_frames(const struct model *model)
 {
     return model->frames;
 }
 
-const struct ring *model_ring(const struct model *model)
+const struct ring *tui_model_ring(const struct model *model)
 {
     return &model->ring;
 }
 
-const struct ring *model_kept(const struct model *model)
+const struct ring *tui_model_kept(const struct model *model)
 {
     return &model->kept;
 }
 
-void model_tune(struct model *model, uint32_t ce_permille, uint32_t cnp_per_sec)
+void tui_model_tune(struct model *model, uint32_t ce_permille, uint32_t cnp_per_sec)
 {
     model->opts.ce_permille = ce_permille;
     model->opts.cnp_per_sec = cnp_per_sec;
 }
 
-void model_sample(struct model *model)
+void tui_model_sample(struct model *model)
 {
     if (!model->pausing && model->count.xoff[0] == 0) {
         bool any = false;
@@ -128,39 +128,39 @@ static void note_drops(struct model *model)
     if (lost == 0)
         return;
     const uint32_t place = model->n_drops++ % SNAP_DROPS_MAX;
-    const roce_tstamp until = series_end(&model->recent);
+    const roce_tstamp until = tui_series_end(&model->recent);
     model->drops[place].from = until - model->opts.interval_ns;
     model->drops[place].until = until;
     model->drops[place].count = lost;
     model->dropped_before = model->dropped;
-    log_note(&model->log,
-             &(struct log_entry){.ts = until - 1, .type = LOG_TYPE_CAPTURE, .count = lost},
-             2 * model->opts.interval_ns);
+    tui_log_note(&model->log,
+                 &(struct log_entry){.ts = until - 1, .type = LOG_TYPE_CAPTURE, .count = lost},
+                 2 * model->opts.interval_ns);
 }
 
 /* What thresholds say of the interval that ends. */
 static void note_rates(struct model *model)
 {
-    const roce_tstamp ts = series_end(&model->recent);
+    const roce_tstamp ts = tui_series_end(&model->recent);
     for (int i = 0; i < ROCE_DSCP_COUNT; i++) {
         const uint64_t data = model->dscp_data[i], ce = model->dscp_ce[i];
         if (data >= CE_FRAMES_MIN && ce * 1000 > data * model->opts.ce_permille)
-            log_note(&model->log,
-                     &(struct log_entry){.ts = ts,
-                                         .type = LOG_TYPE_CE_RATE,
-                                         .code = (uint8_t)i,
-                                         .count = ce * 1000 / data},
-                     0);
+            tui_log_note(&model->log,
+                         &(struct log_entry){.ts = ts,
+                                             .type = LOG_TYPE_CE_RATE,
+                                             .code = (uint8_t)i,
+                                             .count = ce * 1000 / data},
+                         0);
     }
     memset(model->dscp_data, 0, sizeof(model->dscp_data));
     memset(model->dscp_ce, 0, sizeof(model->dscp_ce));
     const double seconds = (double)model->opts.interval_ns / 1e9;
     if (model->opts.cnp_per_sec > 0 &&
         (double)model->recent.open.cnps > model->opts.cnp_per_sec * seconds)
-        log_note(&model->log,
-                 &(struct log_entry){
-                     .ts = ts, .type = LOG_TYPE_CNP_RATE, .count = model->recent.open.cnps},
-                 0);
+        tui_log_note(&model->log,
+                     &(struct log_entry){
+                         .ts = ts, .type = LOG_TYPE_CNP_RATE, .count = model->recent.open.cnps},
+                     0);
 }
 
 static void begin(struct model *model, roce_tstamp ts)
@@ -170,9 +170,9 @@ static void begin(struct model *model, roce_tstamp ts)
         model->first = ts;
     model->begun = true;
     model->now = ts;
-    series_begin(&model->recent, ts - ts % length, length, false);
-    series_begin(&model->whole, ts - ts % MS, MS, true);
-    model->next_end = series_end(&model->whole);
+    tui_series_begin(&model->recent, ts - ts % length, length, false);
+    tui_series_begin(&model->whole, ts - ts % MS, MS, true);
+    model->next_end = tui_series_end(&model->whole);
     model->epoch += 2;
     model->has_rates = false;
 }
@@ -180,11 +180,11 @@ static void begin(struct model *model, roce_tstamp ts)
 /* Moves the open counters into the open bins. */
 static void flush(struct model *model)
 {
-    model_sample(model);
+    tui_model_sample(model);
     model->count.dropped = 0;
-    bin_add(&model->recent.open, &model->count);
-    bin_add(&model->whole.open, &model->count);
-    bin_add(&model->sum, &model->count);
+    tui_bin_add(&model->recent.open, &model->count);
+    tui_bin_add(&model->whole.open, &model->count);
+    tui_bin_add(&model->sum, &model->count);
     model->count = (struct bin){0};
 }
 
@@ -194,7 +194,7 @@ static void settle(struct model *model, roce_tstamp ts)
     if (ts < model->next_end)
         return;
     flush(model);
-    if (ts >= series_end(&model->recent)) {
+    if (ts >= tui_series_end(&model->recent)) {
         model->recent.open.dropped = model->dropped - model->dropped_before;
         note_rates(model);
         note_drops(model);
@@ -202,16 +202,16 @@ static void settle(struct model *model, roce_tstamp ts)
         model->has_rates = true;
         model->keep_budget = KEEP_PER_INTERVAL;
         model->epoch++;
-        series_close(&model->recent);
-        if (ts >= series_end(&model->recent)) {
-            series_skip(&model->recent, ts);
+        tui_series_close(&model->recent);
+        if (ts >= tui_series_end(&model->recent)) {
+            tui_series_skip(&model->recent, ts);
             model->rates = (struct bin){0};
             model->epoch++;
         }
     }
-    if (ts >= series_end(&model->whole))
-        series_skip(&model->whole, ts);
-    const roce_tstamp a = series_end(&model->recent), b = series_end(&model->whole);
+    if (ts >= tui_series_end(&model->whole))
+        tui_series_skip(&model->whole, ts);
+    const roce_tstamp a = tui_series_end(&model->recent), b = tui_series_end(&model->whole);
     model->next_end = a < b ? a : b;
 }
 
@@ -269,13 +269,13 @@ static void note_pause(struct model *model, const struct roce_frame *frame,
         entry.type = LOG_TYPE_PFC_XOFF;
         if (ns > 0)
             entry.duration = (roce_duration)ns;
-        log_note(&model->log, &entry, model->opts.interval_ns);
+        tui_log_note(&model->log, &entry, model->opts.interval_ns);
         pauser->since = frame->ts;
     } else if (quanta == 0 && pauser->paused && !over) {
         entry.type = LOG_TYPE_PFC_XON;
         if (frame->ts >= pauser->since)
             entry.duration = (roce_duration)(frame->ts - pauser->since);
-        log_note(&model->log, &entry, model->opts.interval_ns);
+        tui_log_note(&model->log, &entry, model->opts.interval_ns);
     }
     pauser->paused = quanta > 0;
     pauser->until = ns > 0 ? frame->ts + ns : 0;
@@ -320,7 +320,7 @@ static void count_frame(struct model *model, const struct roce_frame *frame,
     struct track *track = &model->track[v->flow];
     if ((v->flags & ROCE_V_NEW_FLOW) != 0) {
         *track = (struct track){.epoch = model->epoch};
-        model_keep_forget(model, v->flow);
+        tui_model_keep_forget(model, v->flow);
         model->rest[v->flow] = (struct track_rest){0};
     }
     if ((v->flags & ROCE_V_MIRROR_DUP) != 0) {
@@ -368,7 +368,7 @@ static void count_frame(struct model *model, const struct roce_frame *frame,
                                   .duration = -1};
         memcpy(entry.src, pkt->ip.src, 16);
         memcpy(entry.dst, pkt->ip.dst, 16);
-        log_note(&model->log, &entry, model->opts.interval_ns);
+        tui_log_note(&model->log, &entry, model->opts.interval_ns);
     }
 }
 
@@ -405,14 +405,14 @@ static void keep_frame(struct model *model, const struct roce_frame *frame,
         .has_bth = has_bth,
         .icrc_bad = icrc_bad,
     };
-    const uint64_t mark = ring_push(&model->ring, &record, frame);
+    const uint64_t mark = tui_ring_push(&model->ring, &record, frame);
     if (track == NULL)
         return;
     track->newest = mark;
     if (is_incident(pkt, v))
-        model_keep(model, v->flow, v->peer);
+        tui_model_keep(model, v->flow, v->peer);
     if (model->keepers > 0)
-        model_keep_on(model, mark);
+        tui_model_keep_on(model, mark);
 }
 
 static void match(struct model *model, const struct roce_frame *frame,
@@ -475,7 +475,7 @@ static void count_all(struct model *model, const struct model_batch *batch, int 
         account(model, batch, done++);
 }
 
-void model_feed(struct model *model, const struct model_batch *batch, int from, int to)
+void tui_model_feed(struct model *model, const struct model_batch *batch, int from, int to)
 {
     model->over = false;
     model->frames += (uint64_t)(to - from);
@@ -493,7 +493,7 @@ void model_feed(struct model *model, const struct model_batch *batch, int from, 
     }
 }
 
-void model_advance(struct model *model, roce_tstamp now)
+void tui_model_advance(struct model *model, roce_tstamp now)
 {
     if (!model->begun || now <= model->now || now > model->now + STRAY_AHEAD)
         return;
@@ -501,13 +501,13 @@ void model_advance(struct model *model, roce_tstamp now)
     settle(model, now);
 }
 
-void model_dropped(struct model *model, uint64_t total)
+void tui_model_dropped(struct model *model, uint64_t total)
 {
     model->dropped = total;
     roce_observer_dropped(model->obs, total);
 }
 
-void model_finish(struct model *model)
+void tui_model_finish(struct model *model)
 {
     roce_observer_finish(model->obs);
     if (model->begun && !model->over) {
@@ -520,9 +520,9 @@ void model_finish(struct model *model)
 /* Runs the filter over the frames that are kept, as far as their bytes are. */
 static void match_ring(struct model *model)
 {
-    for (uint64_t mark = ring_oldest(&model->ring); mark != 0;
-         mark = ring_next(&model->ring, mark)) {
-        const struct ring_record *record = ring_get(&model->ring, mark);
+    for (uint64_t mark = tui_ring_oldest(&model->ring); mark != 0;
+         mark = tui_ring_next(&model->ring, mark)) {
+        const struct ring_record *record = tui_ring_get(&model->ring, mark);
         struct roce_frame frame;
         struct roce_packet pkt;
         if (record->data_len == 0 || record->flow == ROCE_FLOW_NONE)
@@ -537,7 +537,7 @@ static void match_ring(struct model *model)
                                        .latency = -1,
                                        .wait = -1,
                                        .delta = -1};
-        ring_frame(&model->ring, record, &frame);
+        tui_ring_frame(&model->ring, record, &frame);
         roce_packet_decode(&frame, NULL, &pkt);
         const struct roce_icrc icrc = {.status =
                                            record->icrc_bad ? ROCE_ICRC_BAD : ROCE_ICRC_UNCHECKED};
@@ -545,7 +545,7 @@ static void match_ring(struct model *model)
     }
 }
 
-void model_filter(struct model *model, const struct roce_filter *filter)
+void tui_model_filter(struct model *model, const struct roce_filter *filter)
 {
     model->filter = filter;
     model->generation++;

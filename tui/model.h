@@ -33,35 +33,35 @@ struct model_opts {
 
 struct model;
 
-/* model_new returns an empty model, or NULL without memory. */
-struct model *model_new(const struct model_opts *opts);
-void model_del(struct model *model); /* NULL is accepted */
+/* tui_model_new returns an empty model, or NULL without memory. */
+struct model *tui_model_new(const struct model_opts *opts);
+void tui_model_del(struct model *model); /* NULL is accepted */
 
-/* model_feed counts frames |from| .. |to| - 1 of |batch|. */
-void model_feed(struct model *model, const struct model_batch *batch, int from, int to);
+/* tui_model_feed counts frames |from| .. |to| - 1 of |batch|. */
+void tui_model_feed(struct model *model, const struct model_batch *batch, int from, int to);
 
-/* model_advance says that it is |now| although no frame came: intervals end. */
-void model_advance(struct model *model, roce_tstamp now);
+/* tui_model_advance says that it is |now| although no frame came: intervals end. */
+void tui_model_advance(struct model *model, roce_tstamp now);
 
-/* model_dropped tells how many frames the capture lost so far. */
-void model_dropped(struct model *model, uint64_t total);
+/* tui_model_dropped tells how many frames the capture lost so far. */
+void tui_model_dropped(struct model *model, uint64_t total);
 
-/* model_finish says that the capture is over. */
-void model_finish(struct model *model);
+/* tui_model_finish says that the capture is over. */
+void tui_model_finish(struct model *model);
 
-/* model_filter sets the display filter: rows match whose frames pass from now on, or are among the
- * newest ones. |filter| is borrowed until the next call; NULL: all rows match. */
-void model_filter(struct model *model, const struct roce_filter *filter);
+/* tui_model_filter sets the display filter: rows match whose frames pass from now on, or are among
+ * the newest ones. |filter| is borrowed until the next call; NULL: all rows match. */
+void tui_model_filter(struct model *model, const struct roce_filter *filter);
 
-/* model_tune changes thresholds. */
-void model_tune(struct model *model, uint32_t ce_permille, uint32_t cnp_per_sec);
+/* tui_model_tune changes thresholds. */
+void tui_model_tune(struct model *model, uint32_t ce_permille, uint32_t cnp_per_sec);
 
-uint64_t model_frames(const struct model *model);
+uint64_t tui_model_frames(const struct model *model);
 /* The newest frames, and those around gaps and NAKs, which are kept longer; some are in both. */
-const struct ring *model_ring(const struct model *model);
-const struct ring *model_kept(const struct model *model);
+const struct ring *tui_model_ring(const struct model *model);
+const struct ring *tui_model_kept(const struct model *model);
 
-/* model_snapshot fills |out|. */
-void model_snapshot(struct model *model, const struct snap_want *want, struct snapshot *out);
+/* tui_model_snapshot fills |out|. */
+void tui_model_snapshot(struct model *model, const struct snap_want *want, struct snapshot *out);
 
 #endif

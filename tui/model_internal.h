@@ -80,15 +80,15 @@ struct model {
     uint64_t *pairs;                           /* hashes of host pairs, for one snapshot */
 };
 
-/* model_keep notes that something happened at the frame of |record|, the newest one of its flow;
- * model_keep_on keeps that frame when it is among those behind an incident. */
-void model_keep(struct model *model, uint32_t flow, uint32_t peer);
-void model_keep_on(struct model *model, uint64_t mark);
+/* tui_model_keep notes that something happened at the frame of |record|, the newest one of its
+ * flow; tui_model_keep_on keeps that frame when it is among those behind an incident. */
+void tui_model_keep(struct model *model, uint32_t flow, uint32_t peer);
+void tui_model_keep_on(struct model *model, uint64_t mark);
 
-/* model_keep_forget: the flow is gone. */
-void model_keep_forget(struct model *model, uint32_t flow);
+/* tui_model_keep_forget: the flow is gone. */
+void tui_model_keep_forget(struct model *model, uint32_t flow);
 
-/* model_sample adds what the pauses grew by since the newest look to the open counters. */
-void model_sample(struct model *model);
+/* tui_model_sample adds what the pauses grew by since the newest look to the open counters. */
+void tui_model_sample(struct model *model);
 
 #endif

@@ -24,18 +24,18 @@ static void push(struct model *model, const struct ring_record *record)
     struct roce_frame frame;
     if (record->number <= rest->kept_number)
         return;
-    ring_frame(&model->ring, record, &frame);
+    tui_ring_frame(&model->ring, record, &frame);
     copy.before = rest->kept_newest;
-    rest->kept_newest = ring_push(&model->kept, &copy, &frame);
+    rest->kept_newest = tui_ring_push(&model->kept, &copy, &frame);
     rest->kept_number = record->number;
 }
 
 static uint32_t newest_of(const struct model *model, uint32_t flow,
                           const struct ring_record *list[KEEP_BEFORE])
 {
-    const struct ring_record *record = ring_get(&model->ring, model->track[flow].newest);
+    const struct ring_record *record = tui_ring_get(&model->ring, model->track[flow].newest);
     uint32_t n = 0;
-    for (; record != NULL && n < KEEP_BEFORE; record = ring_get(&model->ring, record->before))
+    for (; record != NULL && n < KEEP_BEFORE; record = tui_ring_get(&model->ring, record->before))
         list[n++] = record;
     return n;
 }
@@ -53,7 +53,7 @@ static void keep_before(struct model *model, uint32_t flow, uint32_t peer)
     }
 }
 
-void model_keep(struct model *model, uint32_t flow, uint32_t peer)
+void tui_model_keep(struct model *model, uint32_t flow, uint32_t peer)
 {
     if (!is_keeping(model, flow)) {
         if (model->keep_budget == 0)
@@ -69,9 +69,9 @@ void model_keep(struct model *model, uint32_t flow, uint32_t peer)
     }
 }
 
-void model_keep_on(struct model *model, uint64_t mark)
+void tui_model_keep_on(struct model *model, uint64_t mark)
 {
-    const struct ring_record *record = ring_get(&model->ring, mark);
+    const struct ring_record *record = tui_ring_get(&model->ring, mark);
     const uint32_t flow = record->flow;
     if (!is_keeping(model, flow))
         return;
@@ -80,7 +80,7 @@ void model_keep_on(struct model *model, uint64_t mark)
         set_keeping(model, flow, false);
 }
 
-void model_keep_forget(struct model *model, uint32_t flow)
+void tui_model_keep_forget(struct model *model, uint32_t flow)
 {
     set_keeping(model, flow, false);
 }

@@ -9,7 +9,7 @@
 
 enum { PAIR_SLOTS = 4 * SNAP_ROWS_MAX };
 
-struct snapshot *snapshot_new(void)
+struct snapshot *tui_snapshot_new(void)
 {
     struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
     if (snapshot == NULL)
@@ -19,11 +19,11 @@ struct snapshot *snapshot_new(void)
     snapshot->frame = calloc(SNAP_FRAMES_MAX, sizeof(*snapshot->frame));
     if (snapshot->row != NULL && snapshot->host != NULL && snapshot->frame != NULL)
         return snapshot;
-    snapshot_del(snapshot);
+    tui_snapshot_del(snapshot);
     return NULL;
 }
 
-void snapshot_del(struct snapshot *snapshot)
+void tui_snapshot_del(struct snapshot *snapshot)
 {
     if (snapshot == NULL)
         return;
@@ -33,7 +33,7 @@ void snapshot_del(struct snapshot *snapshot)
     free(snapshot);
 }
 
-bool snapshot_unsure(const struct snapshot *snapshot, roce_tstamp ts)
+bool tui_snapshot_unsure(const struct snapshot *snapshot, roce_tstamp ts)
 {
     for (uint32_t i = 0; i < snapshot->n_drops; i++)
         if (ts >= snapshot->drops[i].from && ts < snapshot->drops[i].until)
@@ -41,7 +41,7 @@ bool snapshot_unsure(const struct snapshot *snapshot, roce_tstamp ts)
     return false;
 }
 
-const struct snap_row *snapshot_row(const struct snapshot *snapshot, uint32_t id)
+const struct snap_row *tui_snapshot_row(const struct snapshot *snapshot, uint32_t id)
 {
     uint32_t low = 0, high = snapshot->n_rows;
     while (low < high) {
@@ -308,7 +308,7 @@ static void take_frame(const struct ring *ring, const struct ring_record *record
     out->reverse = reverse;
     out->linktype = ring->linktype[record->linktype_code];
     out->slice_len = record->data_len < SNAP_SLICE ? record->data_len : SNAP_SLICE;
-    memcpy(out->slice, ring_data(record), out->slice_len);
+    memcpy(out->slice, tui_ring_data(record), out->slice_len);
 }
 
 /* Takes frames of a flow and its peer, older than |below|, newest first, until there are |max|.
@@ -317,7 +317,7 @@ static uint32_t walk_back(const struct ring *ring, const struct snap_want *want,
                           uint64_t peer_mark, uint64_t below, uint32_t max, uint32_t n,
                           struct snapshot *out)
 {
-    const struct ring_record *a = ring_get(ring, flow_mark), *b = ring_get(ring, peer_mark);
+    const struct ring_record *a = tui_ring_get(ring, flow_mark), *b = tui_ring_get(ring, peer_mark);
     while ((a != NULL || b != NULL) && n < max) {
         const bool reverse = a == NULL || (b != NULL && b->number > a->number);
         const struct ring_record *newest = reverse ? b : a;
@@ -325,9 +325,9 @@ static uint32_t walk_back(const struct ring *ring, const struct snap_want *want,
             (want->detail_until == 0 || newest->number <= want->detail_until))
             take_frame(ring, newest, reverse, &out->frame[n++]);
         if (reverse)
-            b = ring_get(ring, b->before);
+            b = tui_ring_get(ring, b->before);
         else
-            a = ring_get(ring, a->before);
+            a = tui_ring_get(ring, a->before);
     }
     return n;
 }
@@ -400,11 +400,11 @@ static void take_times(struct model *model, struct snapshot *out)
     out->interval_ns = model->opts.interval_ns;
     out->over = model->over;
     out->sum = model->sum;
-    bin_add(&out->sum, &count);
+    tui_bin_add(&out->sum, &count);
     out->recent = model->recent;
     out->whole = model->whole;
-    bin_add(&out->recent.open, &count);
-    bin_add(&out->whole.open, &count);
+    tui_bin_add(&out->recent.open, &count);
+    tui_bin_add(&out->whole.open, &count);
     if (model->over) {
         out->seconds = (double)(out->totals.last_ts - out->totals.first_ts) / 1e9;
         out->has_rates = out->totals.has_ts && out->seconds > 0;
@@ -422,16 +422,16 @@ static void take_times(struct model *model, struct snapshot *out)
     }
     if (model->dropped > model->dropped_before && out->n_drops < SNAP_DROPS_MAX) {
         out->drops[out->n_drops].from = model->recent.start;
-        out->drops[out->n_drops].from = series_end(&model->recent) - model->opts.interval_ns;
+        out->drops[out->n_drops].from = tui_series_end(&model->recent) - model->opts.interval_ns;
         out->drops[out->n_drops].until = UINT64_MAX;
         out->drops[out->n_drops++].count = model->dropped - model->dropped_before;
     }
 }
 
-void model_snapshot(struct model *model, const struct snap_want *want, struct snapshot *out)
+void tui_model_snapshot(struct model *model, const struct snap_want *want, struct snapshot *out)
 {
     if (model->begun)
-        model_sample(model);
+        tui_model_sample(model);
     roce_observer_totals(model->obs, &out->totals);
     roce_flow_stats(model->flows, &out->stats);
     roce_observer_stats(model->obs, &out->observer);

@@ -50,11 +50,11 @@ static int read_config(struct top_opts *opts)
     char text[256];
     if (opts->config != NULL)
         (void)snprintf(opts->config_path, sizeof(opts->config_path), "%s", opts->config);
-    else if (!settings_path(opts->config_path, sizeof(opts->config_path)))
+    else if (!tui_settings_path(opts->config_path, sizeof(opts->config_path)))
         opts->config_path[0] = '\0';
     if (opts->config_path[0] == '\0')
         return 0;
-    const int line = settings_read(&opts->settings, opts->config_path, text, sizeof(text));
+    const int line = tui_settings_read(&opts->settings, opts->config_path, text, sizeof(text));
     if (line < 0 && (opts->config != NULL || (errno != ENOENT && errno != ENOTDIR))) {
         msg_file(opts->config_path, "%s; check the name and the permissions", strerror(errno));
         return OPT_EXIT_USAGE;
@@ -75,7 +75,7 @@ static int set_all(struct top_opts *opts)
             return usage("-o", opts->set.name[i], "of the form key=value");
         (void)snprintf(key, sizeof(key), "%.*s", (int)(equals - opts->set.name[i]),
                        opts->set.name[i]);
-        const char *fault = settings_set(&opts->settings, key, equals + 1, text, sizeof(text));
+        const char *fault = tui_settings_set(&opts->settings, key, equals + 1, text, sizeof(text));
         if (fault != NULL) {
             msg_print("-o: %s", fault);
             return OPT_EXIT_USAGE;
@@ -87,8 +87,8 @@ static int set_all(struct top_opts *opts)
 static int list_columns(void)
 {
     for (int i = 0; i < COLUMN_COUNT; i++)
-        (void)printf("%-6s %s\n", table_column((enum table_column)i)->title,
-                     table_column((enum table_column)i)->help);
+        (void)printf("%-6s %s\n", tui_table_column((enum table_column)i)->title,
+                     tui_table_column((enum table_column)i)->help);
     return OPT_EXIT_DONE;
 }
 
@@ -132,10 +132,10 @@ static int parse_texts(struct top_opts *opts)
         return list_columns();
     if (opts->sort != NULL)
         (void)snprintf(opts->settings.sort, SETTING_TEXT_MAX, "%s", opts->sort);
-    if (table_column_by_name(opts->settings.sort) < 0)
+    if (tui_table_column_by_name(opts->settings.sort) < 0)
         return usage("--sort", opts->settings.sort, "a column; --sort=help lists them");
     uint8_t list[COLUMN_COUNT];
-    if (table_choose(opts->settings.columns, list) < 0)
+    if (tui_table_choose(opts->settings.columns, list) < 0)
         return usage("columns", opts->settings.columns,
                      "a list of columns; --sort=help lists them");
     opts->first_screen = opts->settings.screen;
@@ -148,7 +148,7 @@ static int parse_texts(struct top_opts *opts)
         return usage("--screen", opts->screen,
                      "overview, qps, pfc, events, hosts, qp, messages, headers, setup or help");
     if (opts->delay != NULL &&
-        settings_set(&opts->settings, "interval", opts->delay, text, sizeof(text)) != NULL)
+        tui_settings_set(&opts->settings, "interval", opts->delay, text, sizeof(text)) != NULL)
         return usage("--delay", opts->delay, "a time from 10ms to 1h; a bare number is seconds");
     if (opts->qp != NULL) {
         const unsigned long qpn = strtoul(opts->qp, &end, 0);
@@ -195,7 +195,7 @@ static int check(struct top_opts *opts)
     return 0;
 }
 
-int top_opts_parse(struct top_opts *opts, int argc, char **argv)
+int tui_top_opts_parse(struct top_opts *opts, int argc, char **argv)
 {
     *opts = (struct top_opts){0};
     const int words = opt_parse(&program, argc, argv, opts);
@@ -203,7 +203,7 @@ int top_opts_parse(struct top_opts *opts, int argc, char **argv)
         return words;
     if (opts->live.list)
         return 0;
-    settings_defaults(&opts->settings);
+    tui_settings_defaults(&opts->settings);
     int rc = read_config(opts);
     if (rc == 0)
         rc = set_all(opts);
@@ -218,7 +218,7 @@ int top_opts_parse(struct top_opts *opts, int argc, char **argv)
     if (rc != 0)
         return rc;
     if (opts->dump_config) {
-        settings_write(&opts->settings, stdout);
+        tui_settings_write(&opts->settings, stdout);
         return OPT_EXIT_DONE;
     }
     /* With -i all bare words are the expression. */

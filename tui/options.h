@@ -31,8 +31,8 @@ struct top_opts {
     char bpf[8192]; /* "" without */
 };
 
-/* top_opts_parse fills |opts|. Returns 0, OPT_EXIT_DONE, or OPT_EXIT_USAGE with the mistake
+/* tui_top_opts_parse fills |opts|. Returns 0, OPT_EXIT_DONE, or OPT_EXIT_USAGE with the mistake
  * reported. */
-int top_opts_parse(struct top_opts *opts, int argc, char **argv);
+int tui_top_opts_parse(struct top_opts *opts, int argc, char **argv);
 
 #endif

@@ -75,7 +75,7 @@ struct player {
     char error[160];
 };
 
-struct model_opts player_model_opts(const struct top_opts *opts, const struct source_info *info)
+struct model_opts tui_player_model_opts(const struct top_opts *opts, const struct source_info *info)
 {
     /* Frames of a file that can be read again need not be kept. */
     return (struct model_opts){
@@ -99,8 +99,8 @@ static void wake(struct player *player)
     (void)n;
 }
 
-struct player *player_new(const struct top_opts *opts, struct source *source,
-                          struct roce_filter *filter)
+struct player *tui_player_new(const struct top_opts *opts, struct source *source,
+                              struct roce_filter *filter)
 {
     struct player *player = calloc(1, sizeof(*player));
     pthread_condattr_t attr;
@@ -119,19 +119,19 @@ struct player *player_new(const struct top_opts *opts, struct source *source,
     (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&player->changed, &attr);
     (void)pthread_condattr_destroy(&attr);
-    source_info(source, &info);
-    player->model_opts = player_model_opts(opts, &info);
-    player->model = model_new(&player->model_opts);
-    player->back = snapshot_new();
+    tui_source_info(source, &info);
+    player->model_opts = tui_player_model_opts(opts, &info);
+    player->model = tui_model_new(&player->model_opts);
+    player->back = tui_snapshot_new();
     if (player->model == NULL || player->back == NULL || pipe(player->pipe) != 0) {
-        player_del(player);
+        tui_player_del(player);
         return NULL;
     }
     (void)fcntl(player->pipe[0], F_SETFL, O_NONBLOCK);
     (void)fcntl(player->pipe[1], F_SETFL, O_NONBLOCK);
     (void)fcntl(player->pipe[0], F_SETFD, FD_CLOEXEC);
     (void)fcntl(player->pipe[1], F_SETFD, FD_CLOEXEC);
-    model_filter(player->model, filter);
+    tui_model_filter(player->model, filter);
     return player;
 }
 
@@ -141,7 +141,7 @@ static void publish(struct player *player)
 {
     struct ui_status s = player->shown;
     struct source_info info;
-    source_info(player->source, &info);
+    tui_source_info(player->source, &info);
     s.live = info.live;
     s.seekable = info.seekable;
     s.has_drops = info.has_drops;
@@ -150,7 +150,7 @@ static void publish(struct player *player)
     s.merged = info.merged;
     s.consumed = info.consumed;
     s.size = info.size;
-    s.frames = model_frames(player->model);
+    s.frames = tui_model_frames(player->model);
     s.speed = player->speed;
     s.run = player->error[0] != '\0' && player->end ? RUN_FAILED
             : info.live && !player->end             ? RUN_LIVE
@@ -163,25 +163,25 @@ static void publish(struct player *player)
     (void)pthread_mutex_lock(&player->lock);
     player->shown = s;
     (void)pthread_mutex_unlock(&player->lock);
-    model_dropped(player->model, info.dropped_kernel + info.dropped_iface);
+    tui_model_dropped(player->model, info.dropped_kernel + info.dropped_iface);
 }
 
 static void restart_model(struct player *player)
 {
-    struct model *model = model_new(&player->model_opts);
+    struct model *model = tui_model_new(&player->model_opts);
     if (model == NULL) {
         (void)snprintf(player->error, sizeof(player->error), "out of memory");
         return;
     }
-    model_del(player->model);
+    tui_model_del(player->model);
     player->model = model;
-    model_filter(model, player->filter);
+    tui_model_filter(model, player->filter);
 }
 
 /* Begins again at the first frame; false when the source cannot. */
 static bool rewind_all(struct player *player)
 {
-    if (source_rewind(player->source) != 0)
+    if (tui_source_rewind(player->source) != 0)
         return false;
     restart_model(player);
     player->at = player->batch.count = 0;
@@ -206,7 +206,7 @@ static void seek(struct player *player, roce_tstamp ts, uint64_t frame)
 
 static bool copy_ring(struct ring *copy, const struct ring *ring)
 {
-    if (ring_init(copy, ring->size, ring->slice) != 0)
+    if (tui_ring_init(copy, ring->size, ring->slice) != 0)
         return false;
     uint8_t *memory = copy->memory;
     uint64_t *first = copy->first;
@@ -223,9 +223,9 @@ static bool copy_ring(struct ring *copy, const struct ring *ring)
 static void copy_rings(struct player *player)
 {
     struct ring *copy = player->copy;
-    player->copy_good = copy_ring(&copy[0], model_ring(player->model));
-    if (player->copy_good && !copy_ring(&copy[1], model_kept(player->model))) {
-        ring_free(&copy[0]);
+    player->copy_good = copy_ring(&copy[0], tui_model_ring(player->model));
+    if (player->copy_good && !copy_ring(&copy[1], tui_model_kept(player->model))) {
+        tui_ring_free(&copy[0]);
         player->copy_good = false;
     }
 }
@@ -233,7 +233,7 @@ static void copy_rings(struct player *player)
 static void take_snapshot(struct player *player, const struct snap_want *want)
 {
     const uint64_t before = clock_monotonic_ns();
-    model_snapshot(player->model, want, player->back);
+    tui_model_snapshot(player->model, want, player->back);
     const uint64_t after = clock_monotonic_ns();
     player->next_snapshot_ns = after + (after - before) * (SNAPSHOT_SHARE - 1);
 }
@@ -261,7 +261,7 @@ static bool obey(struct player *player)
         return false;
     if (o.set_filter) {
         const uint64_t frames = player->frames;
-        model_filter(player->model, o.filter);
+        tui_model_filter(player->model, o.filter);
         roce_filter_del(player->filter);
         player->filter = o.filter;
         if (o.filter != NULL && frames > 0 && rewind_all(player)) {
@@ -275,7 +275,7 @@ static bool obey(struct player *player)
     if (o.tune) {
         player->model_opts.ce_permille = o.ce_permille;
         player->model_opts.cnp_per_sec = o.cnp_per_sec;
-        model_tune(player->model, o.ce_permille, o.cnp_per_sec);
+        tui_model_tune(player->model, o.ce_permille, o.cnp_per_sec);
     }
     if (o.set_speed) {
         player->speed = o.speed;
@@ -292,8 +292,13 @@ static bool obey(struct player *player)
         seek(player, o.seek_ts, o.seek_frame);
     if (o.step && !player->end) {
         player->paused = true;
-        player->goal_ts = 0;
-        player->goal_frame = player->frames + 1;
+        /* One frame behind the place that is being looked for, or behind this one. */
+        if (player->seeking && player->goal_frame != 0)
+            player->goal_frame++;
+        else if (!player->seeking)
+            player->goal_frame = player->frames + 1;
+        if (!player->seeking)
+            player->goal_ts = 0;
         player->seeking = true;
     }
     if (o.set_filter || o.seek || o.pause >= 0 || o.set_speed || o.reset || o.step) {
@@ -316,9 +321,9 @@ static void finish(struct player *player, int result)
     player->end = true;
     player->seeking = false;
     if (result < 0)
-        (void)snprintf(player->error, sizeof(player->error), "%s", source_text(player->source));
+        (void)snprintf(player->error, sizeof(player->error), "%s", tui_source_text(player->source));
     publish(player);
-    model_finish(player->model);
+    tui_model_finish(player->model);
     wake(player);
 }
 
@@ -381,13 +386,13 @@ static void play(struct player *player)
         while (to < batch->count && due(player, batch->frame[to].ts) <= now)
             to++;
         if (to == player->at) {
-            model_advance(player->model, virtual_now(player, now));
+            tui_model_advance(player->model, virtual_now(player, now));
             nap(player, due(player, batch->frame[to].ts));
             return;
         }
     }
     if (to > player->at) {
-        model_feed(player->model, batch, player->at, to);
+        tui_model_feed(player->model, batch, player->at, to);
         player->frames += (uint64_t)(to - player->at);
         player->newest = batch->frame[to - 1].ts;
         player->at = to;
@@ -403,22 +408,22 @@ static void play(struct player *player)
 
 static void run_live(struct player *player)
 {
-    const int n = source_next(player->source, &player->batch);
+    const int n = tui_source_next(player->source, &player->batch);
     if (n > 0) {
-        model_feed(player->model, &player->batch, 0, player->batch.count);
+        tui_model_feed(player->model, &player->batch, 0, player->batch.count);
     } else if (n != ROCE_ERR_AGAIN) {
         finish(player, n);
         return;
     }
     if (n < MODEL_BATCH)
-        model_advance(player->model, source_now(player->source));
+        tui_model_advance(player->model, tui_source_now(player->source));
 }
 
 static void run_file(struct player *player)
 {
     if (player->at >= player->batch.count) {
         player->at = 0;
-        const int n = source_next(player->source, &player->batch);
+        const int n = tui_source_next(player->source, &player->batch);
         if (n <= 0) {
             if (n != ROCE_ERR_AGAIN)
                 finish(player, n);
@@ -434,7 +439,7 @@ static void *run(void *arg)
     struct player *player = arg;
     struct source_info info;
     signals_leave();
-    source_info(player->source, &info);
+    tui_source_info(player->source, &info);
     while (obey(player)) {
         const uint64_t now = clock_monotonic_ns();
         if (now >= player->publish_ns) {
@@ -453,7 +458,7 @@ static void *run(void *arg)
 
 /* ---- for the others ---- */
 
-int player_start(struct player *player)
+int tui_player_start(struct player *player)
 {
     publish(player);
     player->started = pthread_create(&player->thread, NULL, run, player) == 0;
@@ -473,14 +478,14 @@ static void ordered(struct player *player)
     (void)pthread_mutex_unlock(&player->lock);
 }
 
-void player_del(struct player *player)
+void tui_player_del(struct player *player)
 {
     if (player == NULL)
         return;
     if (player->started) {
         order(player)->stop = true;
         ordered(player);
-        source_break(player->source);
+        tui_source_break(player->source);
         (void)pthread_join(player->thread, NULL);
     }
     if (player->pipe[0] >= 0) {
@@ -490,20 +495,20 @@ void player_del(struct player *player)
     if (player->orders.set_filter)
         roce_filter_del(player->orders.filter);
     roce_filter_del(player->filter);
-    snapshot_del(player->back);
-    model_del(player->model);
-    source_close(player->source);
+    tui_snapshot_del(player->back);
+    tui_model_del(player->model);
+    tui_source_close(player->source);
     (void)pthread_cond_destroy(&player->changed);
     (void)pthread_mutex_destroy(&player->lock);
     free(player);
 }
 
-int player_fd(const struct player *player)
+int tui_player_fd(const struct player *player)
 {
     return player->pipe[0];
 }
 
-void player_request(struct player *player, const struct snap_want *want)
+void tui_player_request(struct player *player, const struct snap_want *want)
 {
     struct orders *o = order(player);
     o->snapshot = true;
@@ -511,7 +516,7 @@ void player_request(struct player *player, const struct snap_want *want)
     ordered(player);
 }
 
-bool player_take(struct player *player, struct snapshot **snapshot)
+bool tui_player_take(struct player *player, struct snapshot **snapshot)
 {
     char drain[64];
     while (read(player->pipe[0], drain, sizeof(drain)) > 0)
@@ -529,7 +534,7 @@ bool player_take(struct player *player, struct snapshot **snapshot)
     return ready;
 }
 
-void player_status(struct player *player, struct ui_status *status)
+void tui_player_status(struct player *player, struct ui_status *status)
 {
     char bpf[sizeof(status->bpf)];
     memcpy(bpf, status->bpf, sizeof(bpf));
@@ -541,13 +546,13 @@ void player_status(struct player *player, struct ui_status *status)
         status->elapsed_ns = clock_monotonic_ns() - player->started_ns;
 }
 
-void player_pause(struct player *player, bool on)
+void tui_player_pause(struct player *player, bool on)
 {
     order(player)->pause = on;
     ordered(player);
 }
 
-void player_speed(struct player *player, double speed)
+void tui_player_speed(struct player *player, double speed)
 {
     struct orders *o = order(player);
     o->set_speed = true;
@@ -555,13 +560,13 @@ void player_speed(struct player *player, double speed)
     ordered(player);
 }
 
-void player_step(struct player *player)
+void tui_player_step(struct player *player)
 {
     order(player)->step = true;
     ordered(player);
 }
 
-void player_seek(struct player *player, roce_tstamp ts, uint64_t frame)
+void tui_player_seek(struct player *player, roce_tstamp ts, uint64_t frame)
 {
     struct orders *o = order(player);
     o->seek = true;
@@ -570,7 +575,7 @@ void player_seek(struct player *player, roce_tstamp ts, uint64_t frame)
     ordered(player);
 }
 
-void player_filter(struct player *player, struct roce_filter *filter)
+void tui_player_filter(struct player *player, struct roce_filter *filter)
 {
     struct orders *o = order(player);
     if (o->set_filter)
@@ -580,13 +585,13 @@ void player_filter(struct player *player, struct roce_filter *filter)
     ordered(player);
 }
 
-void player_reset(struct player *player)
+void tui_player_reset(struct player *player)
 {
     order(player)->reset = true;
     ordered(player);
 }
 
-void player_tune(struct player *player, const struct settings *settings)
+void tui_player_tune(struct player *player, const struct settings *settings)
 {
     struct orders *o = order(player);
     o->tune = true;
@@ -595,7 +600,7 @@ void player_tune(struct player *player, const struct settings *settings)
     ordered(player);
 }
 
-bool player_copy_rings(struct player *player, struct ring *newest, struct ring *kept)
+bool tui_player_copy_rings(struct player *player, struct ring *newest, struct ring *kept)
 {
     order(player)->copy = true;
     player->copied = false;

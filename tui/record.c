@@ -25,7 +25,7 @@ static void maybe_real(struct json *json, const char *key, bool has, double valu
 static void addr(struct json *json, const char *key, const uint8_t address[16], uint8_t version)
 {
     char text[TUI_TEXT_MAX];
-    json_str(json, key, text_addr(text, address, version, 45));
+    json_str(json, key, tui_text_addr(text, address, version, 45));
 }
 
 static void bins(struct json *json, const char *key, const struct bin *bin)
@@ -121,7 +121,7 @@ static void pauses(struct json *json, const struct snapshot *s)
         const struct roce_pause_entry *e = &s->pause[i];
         char mac[TUI_TEXT_MAX];
         json_open_object(json, NULL);
-        json_str(json, "sender", text_mac(mac, e->mac));
+        json_str(json, "sender", tui_text_mac(mac, e->mac));
         maybe_uint(json, "priority", e->priority != ROCE_PAUSE_PRIORITY, e->priority);
         json_uint(json, "xoff", e->xoff);
         json_uint(json, "xon", e->xon);
@@ -138,12 +138,12 @@ static void event(struct json *json, const struct snapshot *s, const struct log_
 {
     char detail[512], mac[TUI_TEXT_MAX];
     const bool gap = e->type == LOG_TYPE_GAP || e->type == LOG_TYPE_LOSS;
-    const bool unsure = gap && snapshot_unsure(s, e->ts);
+    const bool unsure = gap && tui_snapshot_unsure(s, e->ts);
     json_open_object(json, NULL);
     json_uint(json, "ts_ns", e->ts);
     maybe_uint(json, "frame", e->frame != 0, e->frame);
-    json_str(json, "level", log_level_word((enum log_level)e->level));
-    json_str(json, "type", log_word((enum log_type)e->type));
+    json_str(json, "level", tui_log_level_word((enum log_level)e->level));
+    json_str(json, "type", tui_log_word((enum log_type)e->type));
     if (e->has_flow) {
         addr(json, "src", e->src, e->ip_version);
         addr(json, "dst", e->dst, e->ip_version);
@@ -152,11 +152,11 @@ static void event(struct json *json, const struct snapshot *s, const struct log_
     if (e->has_psn)
         json_uint(json, "psn", e->psn);
     if (e->has_mac)
-        json_str(json, "sender", text_mac(mac, e->mac));
+        json_str(json, "sender", tui_text_mac(mac, e->mac));
     json_uint(json, "count", e->count);
     json_uint(json, "repeats", e->repeats);
     json_bool(json, "unsure", unsure);
-    json_str(json, "text", log_detail(detail, sizeof(detail), e, unsure));
+    json_str(json, "text", tui_log_detail(detail, sizeof(detail), e, unsure));
     json_close_object(json);
 }
 
@@ -191,7 +191,7 @@ static void hosts(struct json *json, const struct snapshot *s)
     json_close_array(json);
 }
 
-void record_snapshot(struct json *json, const struct ui *ui, const struct snapshot *s)
+void tui_record_snapshot(struct json *json, const struct ui *ui, const struct snapshot *s)
 {
     json_open_object(json, NULL);
     json_str(json, "schema", RECORD_SCHEMA);

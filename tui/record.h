@@ -9,7 +9,7 @@
 
 #define RECORD_SCHEMA "rocetop/1"
 
-/* record_snapshot writes one object; rows in the order of |ui|. */
-void record_snapshot(struct json *json, const struct ui *ui, const struct snapshot *snapshot);
+/* tui_record_snapshot writes one object; rows in the order of |ui|. */
+void tui_record_snapshot(struct json *json, const struct ui *ui, const struct snapshot *snapshot);
 
 #endif

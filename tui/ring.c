@@ -14,7 +14,7 @@ enum { SIZE_MIN = 1 << 20, ALIGN = 64 };
 
 _Static_assert(sizeof(struct ring_record) == ALIGN, "a record is one cache line");
 
-int ring_init(struct ring *ring, uint64_t bytes, uint32_t slice)
+int tui_ring_init(struct ring *ring, uint64_t bytes, uint32_t slice)
 {
     *ring = (struct ring){.slice = slice > UINT16_MAX ? UINT16_MAX : slice};
     ring->size = (bytes < SIZE_MIN ? SIZE_MIN : bytes) / RING_BLOCK * RING_BLOCK;
@@ -23,18 +23,18 @@ int ring_init(struct ring *ring, uint64_t bytes, uint32_t slice)
     ring->first = calloc((size_t)(ring->size / RING_BLOCK), sizeof(*ring->first));
     if (ring->memory != NULL && ring->first != NULL)
         return 0;
-    ring_free(ring);
+    tui_ring_free(ring);
     return -1;
 }
 
-void ring_free(struct ring *ring)
+void tui_ring_free(struct ring *ring)
 {
     free(ring->memory);
     free(ring->first);
     *ring = (struct ring){0};
 }
 
-void ring_clear(struct ring *ring)
+void tui_ring_clear(struct ring *ring)
 {
     ring->begun = ring->head;
     ring->linktypes = 0;
@@ -83,7 +83,8 @@ static void skip_round(struct ring *ring, uint64_t at)
     ring->head += ring->size - at;
 }
 
-uint64_t ring_push(struct ring *ring, struct ring_record *record, const struct roce_frame *frame)
+uint64_t tui_ring_push(struct ring *ring, struct ring_record *record,
+                       const struct roce_frame *frame)
 {
     const uint32_t data_len = frame->caplen < ring->slice ? frame->caplen : ring->slice;
     const uint64_t room = room_of(data_len);
@@ -111,7 +112,7 @@ uint64_t ring_push(struct ring *ring, struct ring_record *record, const struct r
     return begin + 1;
 }
 
-const struct ring_record *ring_get(const struct ring *ring, uint64_t mark)
+const struct ring_record *tui_ring_get(const struct ring *ring, uint64_t mark)
 {
     if (mark == 0 || mark <= ring->begun || mark > ring->head ||
         ring->head - (mark - 1) > ring->size)
@@ -119,15 +120,16 @@ const struct ring_record *ring_get(const struct ring *ring, uint64_t mark)
     return place_at(ring, mark - 1);
 }
 
-const uint8_t *ring_data(const struct ring_record *record)
+const uint8_t *tui_ring_data(const struct ring_record *record)
 {
     return (const uint8_t *)(record + 1);
 }
 
-void ring_frame(const struct ring *ring, const struct ring_record *record, struct roce_frame *frame)
+void tui_ring_frame(const struct ring *ring, const struct ring_record *record,
+                    struct roce_frame *frame)
 {
     *frame = (struct roce_frame){
-        .data = ring_data(record),
+        .data = tui_ring_data(record),
         .caplen = record->data_len,
         .origlen = record->origlen,
         .ts = record->ts,
@@ -145,7 +147,7 @@ static uint64_t settle(const struct ring *ring, uint64_t position)
     return position < ring->head ? position + 1 : 0;
 }
 
-uint64_t ring_oldest(const struct ring *ring)
+uint64_t tui_ring_oldest(const struct ring *ring)
 {
     if (ring->head - ring->begun <= ring->size)
         return settle(ring, ring->begun);
@@ -160,8 +162,8 @@ uint64_t ring_oldest(const struct ring *ring)
     return 0;
 }
 
-uint64_t ring_next(const struct ring *ring, uint64_t mark)
+uint64_t tui_ring_next(const struct ring *ring, uint64_t mark)
 {
-    const struct ring_record *record = ring_get(ring, mark);
+    const struct ring_record *record = tui_ring_get(ring, mark);
     return record == NULL ? 0 : settle(ring, mark - 1 + room_of(record->data_len));
 }

@@ -6,7 +6,7 @@
 
 #include <roce/types.h>
 
-/* One frame. |data_len| bytes of it lie behind the record (ring_data). */
+/* One frame. |data_len| bytes of it lie behind the record (tui_ring_data). */
 struct ring_record {
     uint64_t before; /* mark of the record of the same flow before this one; 0: none known */
     uint64_t number; /* of the frame */
@@ -40,27 +40,29 @@ struct ring {
     uint64_t records; /* ever written */
 };
 
-/* ring_init prepares a ring of about |bytes| bytes (at least 1 MiB) that keeps up to |slice| bytes
- * of each frame, at most 65535. Returns 0, or -1 without memory. */
-int ring_init(struct ring *ring, uint64_t bytes, uint32_t slice);
-void ring_free(struct ring *ring);
-void ring_clear(struct ring *ring);
+/* tui_ring_init prepares a ring of about |bytes| bytes (at least 1 MiB) that keeps up to |slice|
+ * bytes of each frame, at most 65535. Returns 0, or -1 without memory. */
+int tui_ring_init(struct ring *ring, uint64_t bytes, uint32_t slice);
+void tui_ring_free(struct ring *ring);
+void tui_ring_clear(struct ring *ring);
 
-/* ring_push appends |record|, whose data_len and linktype_code it sets, with the first bytes of
+/* tui_ring_push appends |record|, whose data_len and linktype_code it sets, with the first bytes of
  * |frame|, and returns the record's mark (never 0). */
-uint64_t ring_push(struct ring *ring, struct ring_record *record, const struct roce_frame *frame);
+uint64_t tui_ring_push(struct ring *ring, struct ring_record *record,
+                       const struct roce_frame *frame);
 
-/* ring_get returns the record of |mark|, or NULL when it has been overwritten (or |mark| is 0). */
-const struct ring_record *ring_get(const struct ring *ring, uint64_t mark);
-const uint8_t *ring_data(const struct ring_record *record);
+/* tui_ring_get returns the record of |mark|, or NULL when it has been overwritten (or |mark| is 0).
+ */
+const struct ring_record *tui_ring_get(const struct ring *ring, uint64_t mark);
+const uint8_t *tui_ring_data(const struct ring_record *record);
 
-/* ring_frame makes a frame of the record, borrowed from the ring. */
-void ring_frame(const struct ring *ring, const struct ring_record *record,
-                struct roce_frame *frame);
+/* tui_ring_frame makes a frame of the record, borrowed from the ring. */
+void tui_ring_frame(const struct ring *ring, const struct ring_record *record,
+                    struct roce_frame *frame);
 
-/* ring_oldest returns the mark of the oldest record, ring_next that of the record behind |mark|; 0
- * at the end. */
-uint64_t ring_oldest(const struct ring *ring);
-uint64_t ring_next(const struct ring *ring, uint64_t mark);
+/* tui_ring_oldest returns the mark of the oldest record, tui_ring_next that of the record behind
+ * |mark|; 0 at the end. */
+uint64_t tui_ring_oldest(const struct ring *ring);
+uint64_t tui_ring_next(const struct ring *ring, uint64_t mark);
 
 #endif

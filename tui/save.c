@@ -98,7 +98,7 @@ static bool passes(struct save *save, const struct roce_frame *frame, const stru
 /* Writes the frame of |mark| if it is wanted; false when writing failed. */
 static bool take(struct save *save, const struct ring *ring, uint64_t mark)
 {
-    const struct ring_record *record = ring_get(ring, mark);
+    const struct ring_record *record = tui_ring_get(ring, mark);
     struct roce_frame frame;
     struct roce_packet pkt;
     struct roce_verdict verdict = {.flow = record->flow,
@@ -115,7 +115,7 @@ static bool take(struct save *save, const struct ring *ring, uint64_t mark)
                                    .delta = -1};
     const struct roce_icrc icrc = {.status =
                                        record->icrc_bad ? ROCE_ICRC_BAD : ROCE_ICRC_UNCHECKED};
-    ring_frame(ring, record, &frame);
+    tui_ring_frame(ring, record, &frame);
     (void)roce_packet_decode(&frame, NULL, &pkt);
     return !passes(save, &frame, &pkt, &icrc, &verdict) || write_frame(save, &frame);
 }
@@ -137,8 +137,8 @@ static bool from_kept(struct save *save, uint64_t below)
     const struct ring *ring = &save->job.kept;
     struct kept *list = NULL;
     size_t n = 0, room = 0;
-    for (uint64_t mark = ring_oldest(ring); mark != 0; mark = ring_next(ring, mark)) {
-        const uint64_t number = ring_get(ring, mark)->number;
+    for (uint64_t mark = tui_ring_oldest(ring); mark != 0; mark = tui_ring_next(ring, mark)) {
+        const uint64_t number = tui_ring_get(ring, mark)->number;
         if (number >= below)
             continue;
         if (n == room) {
@@ -162,10 +162,10 @@ static bool from_kept(struct save *save, uint64_t below)
 static void from_rings(struct save *save)
 {
     const struct ring *ring = &save->job.newest;
-    uint64_t mark = ring_oldest(ring);
-    if (!from_kept(save, mark != 0 ? ring_get(ring, mark)->number : UINT64_MAX))
+    uint64_t mark = tui_ring_oldest(ring);
+    if (!from_kept(save, mark != 0 ? tui_ring_get(ring, mark)->number : UINT64_MAX))
         return;
-    for (; mark != 0 && !atomic_load(&save->stop); mark = ring_next(ring, mark))
+    for (; mark != 0 && !atomic_load(&save->stop); mark = tui_ring_next(ring, mark))
         if (!take(save, ring, mark))
             return;
 }
@@ -228,15 +228,15 @@ static void *work(void *arg)
 static void release(struct save *save)
 {
     if (save->job.from_rings) {
-        ring_free(&save->job.newest);
-        ring_free(&save->job.kept);
+        tui_ring_free(&save->job.newest);
+        tui_ring_free(&save->job.kept);
     }
     roce_filter_del(save->filter);
     roce_observer_del(save->obs);
     free(save);
 }
 
-struct save *save_start(const struct save_job *job)
+struct save *tui_save_start(const struct save_job *job)
 {
     struct roce_filter_error error;
     struct save *save = calloc(1, sizeof(*save));
@@ -254,7 +254,7 @@ struct save *save_start(const struct save_job *job)
     return NULL;
 }
 
-bool save_done(struct save *save, char *text, size_t size, bool *failed)
+bool tui_save_done(struct save *save, char *text, size_t size, bool *failed)
 {
     if (!atomic_load(&save->done))
         return false;
@@ -265,7 +265,7 @@ bool save_done(struct save *save, char *text, size_t size, bool *failed)
     return true;
 }
 
-void save_wait(struct save *save)
+void tui_save_wait(struct save *save)
 {
     if (save == NULL)
         return;
@@ -315,8 +315,8 @@ static void write_rows(struct csv *csv, const struct snapshot *snapshot, const u
         const struct snap_row *row = &snapshot->row[order[i]];
         char text[TUI_TEXT_MAX];
         number_field(csv, true, row->dest_qp);
-        text_field(csv, text_addr(text, row->src, row->ip_version, 45));
-        text_field(csv, text_addr(text, row->dst, row->ip_version, 45));
+        text_field(csv, tui_text_addr(text, row->src, row->ip_version, 45));
+        text_field(csv, tui_text_addr(text, row->dst, row->ip_version, 45));
         text_field(csv, roce_service_name((enum roce_service)row->service));
         text_field(csv, row->op);
         number_field(csv, row->has_src_qp, row->src_qp);
@@ -346,7 +346,8 @@ static void write_rows(struct csv *csv, const struct snapshot *snapshot, const u
     }
 }
 
-int save_table(const char *path, const struct snapshot *snapshot, const uint32_t *order, uint32_t n)
+int tui_save_table(const char *path, const struct snapshot *snapshot, const uint32_t *order,
+                   uint32_t n)
 {
     struct out out;
     struct csv csv;
@@ -367,7 +368,7 @@ int save_table(const char *path, const struct snapshot *snapshot, const uint32_t
 
 /* ---- frames that the ring holds no bytes of ---- */
 
-void save_fetch(const char *path, struct snapshot *snapshot)
+void tui_save_fetch(const char *path, struct snapshot *snapshot)
 {
     struct roce_frame frame[BATCH];
     char text[ROCE_ERRTEXT_LEN];

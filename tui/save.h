@@ -28,21 +28,21 @@ struct save_job {
 
 struct save;
 
-/* save_start begins; NULL when that fails (memory, threads). |job| is copied. */
-struct save *save_start(const struct save_job *job);
+/* tui_save_start begins; NULL when that fails (memory, threads). |job| is copied. */
+struct save *tui_save_start(const struct save_job *job);
 
-/* save_done tells whether it has ended and then writes the outcome into |text| and |*failed|, and
- * frees |save|. */
-bool save_done(struct save *save, char *text, size_t size, bool *failed);
+/* tui_save_done tells whether it has ended and then writes the outcome into |text| and |*failed|,
+ * and frees |save|. */
+bool tui_save_done(struct save *save, char *text, size_t size, bool *failed);
 
-/* save_wait ends it and frees. */
-void save_wait(struct save *save);
+/* tui_save_wait ends it and frees. */
+void tui_save_wait(struct save *save);
 
-/* save_table writes the rows of |order| as CSV. Returns 0 or an errno. */
-int save_table(const char *path, const struct snapshot *snapshot, const uint32_t *order,
-               uint32_t n);
+/* tui_save_table writes the rows of |order| as CSV. Returns 0 or an errno. */
+int tui_save_table(const char *path, const struct snapshot *snapshot, const uint32_t *order,
+                   uint32_t n);
 
-/* save_fetch fills the slices of the frames of |snapshot| from the capture file |path|. */
-void save_fetch(const char *path, struct snapshot *snapshot);
+/* tui_save_fetch fills the slices of the frames of |snapshot| from the capture file |path|. */
+void tui_save_fetch(const char *path, struct snapshot *snapshot);
 
 #endif

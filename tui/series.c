@@ -2,7 +2,7 @@
 /* Counters by time. */
 #include "series.h"
 
-void bin_add(struct bin *sum, const struct bin *bin)
+void tui_bin_add(struct bin *sum, const struct bin *bin)
 {
 #define BIN(name) sum->name += bin->name;
 #include "bins.def"
@@ -14,7 +14,7 @@ void bin_add(struct bin *sum, const struct bin *bin)
     }
 }
 
-void series_begin(struct series *series, roce_tstamp start, uint64_t length_ns, bool grows)
+void tui_series_begin(struct series *series, roce_tstamp start, uint64_t length_ns, bool grows)
 {
     series->start = start;
     series->length_ns = length_ns;
@@ -23,7 +23,7 @@ void series_begin(struct series *series, roce_tstamp start, uint64_t length_ns, 
     series->open = (struct bin){0};
 }
 
-roce_tstamp series_end(const struct series *series)
+roce_tstamp tui_series_end(const struct series *series)
 {
     return series->start + (series->count + UINT64_C(1)) * series->length_ns;
 }
@@ -33,14 +33,14 @@ static void merge(struct series *series)
 {
     for (uint32_t i = 0; i + 1 < series->count; i += 2) {
         struct bin sum = series->bin[i];
-        bin_add(&sum, &series->bin[i + 1]);
+        tui_bin_add(&sum, &series->bin[i + 1]);
         series->bin[i / 2] = sum;
     }
     series->count /= 2;
     series->length_ns *= 2;
 }
 
-void series_close(struct series *series)
+void tui_series_close(struct series *series)
 {
     if (series->count < SERIES_BINS) {
         series->bin[(series->first + series->count++) % SERIES_BINS] = series->open;
@@ -54,23 +54,23 @@ void series_close(struct series *series)
         merge(series);
 }
 
-void series_skip(struct series *series, roce_tstamp ts)
+void tui_series_skip(struct series *series, roce_tstamp ts)
 {
     if (!series->grows) {
         const uint64_t bins = (ts - series->start) / series->length_ns;
         if (bins >= series->count + UINT64_C(2) * SERIES_BINS) {
             /* Nothing that is kept now would be left. */
-            series_close(series);
+            tui_series_close(series);
             for (uint32_t i = 0; i < SERIES_BINS; i++)
-                series_close(series);
-            series->start += (ts - series_end(series)) / series->length_ns * series->length_ns;
+                tui_series_close(series);
+            series->start += (ts - tui_series_end(series)) / series->length_ns * series->length_ns;
         }
     }
-    while (series_end(series) <= ts)
-        series_close(series);
+    while (tui_series_end(series) <= ts)
+        tui_series_close(series);
 }
 
-const struct bin *series_at(const struct series *series, uint32_t index)
+const struct bin *tui_series_at(const struct series *series, uint32_t index)
 {
     return &series->bin[(series->first + index) % SERIES_BINS];
 }

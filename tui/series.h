@@ -17,7 +17,7 @@ struct bin {
     uint32_t xoff[SERIES_PRIORITIES], xon[SERIES_PRIORITIES];
 };
 
-void bin_add(struct bin *sum, const struct bin *bin);
+void tui_bin_add(struct bin *sum, const struct bin *bin);
 
 struct series {
     roce_tstamp start;  /* of the oldest bin that is kept */
@@ -29,18 +29,18 @@ struct series {
     struct bin open; /* the bin that is being filled */
 };
 
-/* series_begin empties |series|; its first bin begins at |start|. */
-void series_begin(struct series *series, roce_tstamp start, uint64_t length_ns, bool grows);
+/* tui_series_begin empties |series|; its first bin begins at |start|. */
+void tui_series_begin(struct series *series, roce_tstamp start, uint64_t length_ns, bool grows);
 
-/* series_end returns when the open bin ends. */
-roce_tstamp series_end(const struct series *series);
+/* tui_series_end returns when the open bin ends. */
+roce_tstamp tui_series_end(const struct series *series);
 
-/* series_close completes the open bin and opens the next. series_skip opens the bin that holds |ts|
- * and fills what lies between with empty bins. */
-void series_close(struct series *series);
-void series_skip(struct series *series, roce_tstamp ts);
+/* tui_series_close completes the open bin and opens the next. tui_series_skip opens the bin that
+ * holds |ts| and fills what lies between with empty bins. */
+void tui_series_close(struct series *series);
+void tui_series_skip(struct series *series, roce_tstamp ts);
 
-/* series_at returns complete bin |index|, 0 being the oldest. */
-const struct bin *series_at(const struct series *series, uint32_t index);
+/* tui_series_at returns complete bin |index|, 0 being the oldest. */
+const struct bin *tui_series_at(const struct series *series, uint32_t index);
 
 #endif

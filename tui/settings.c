@@ -20,12 +20,12 @@ static const struct setting table[] = {
 
 enum { COUNT = sizeof(table) / sizeof(table[0]), LINE_LEN = 1024 };
 
-size_t settings_count(void)
+size_t tui_settings_count(void)
 {
     return COUNT;
 }
 
-const struct setting *settings_at(size_t index)
+const struct setting *tui_settings_at(size_t index)
 {
     return &table[index];
 }
@@ -138,7 +138,7 @@ static const char *set(struct settings *settings, const struct setting *setting,
     return NULL;
 }
 
-void settings_defaults(struct settings *settings)
+void tui_settings_defaults(struct settings *settings)
 {
     char text[128];
     memset(settings, 0, sizeof(*settings));
@@ -146,8 +146,8 @@ void settings_defaults(struct settings *settings)
         (void)set(settings, &table[i], table[i].value, text, sizeof(text));
 }
 
-const char *settings_set(struct settings *settings, const char *key, const char *value, char *text,
-                         size_t size)
+const char *tui_settings_set(struct settings *settings, const char *key, const char *value,
+                             char *text, size_t size)
 {
     for (size_t i = 0; i < COUNT; i++)
         if (strcasecmp(table[i].key, key) == 0)
@@ -156,7 +156,7 @@ const char *settings_set(struct settings *settings, const char *key, const char 
     return text;
 }
 
-const char *settings_get(const struct settings *settings, size_t index, char *buf)
+const char *tui_settings_get(const struct settings *settings, size_t index, char *buf)
 {
     const struct setting *setting = &table[index];
     const void *source = source_of(settings, setting);
@@ -204,7 +204,7 @@ static double next_round(double value, int by)
     return scale / 2;
 }
 
-void settings_step(struct settings *settings, size_t index, int by)
+void tui_settings_step(struct settings *settings, size_t index, int by)
 {
     const struct setting *setting = &table[index];
     void *target = target_of(settings, setting);
@@ -217,7 +217,8 @@ void settings_step(struct settings *settings, size_t index, int by)
         int n = 0;
         while (word_at(setting->limits, n, value, sizeof(value)))
             n++;
-        *(int *)target = (*(int *)target + n + by) % n;
+        if (n > 0)
+            *(int *)target = (*(int *)target + n + by) % n;
         break;
     }
     case SETTING_NUMBER: {
@@ -267,10 +268,10 @@ static const char *read_line(struct settings *settings, char *line, char *sectio
     *equals = '\0';
     char whole[128];
     (void)snprintf(whole, sizeof(whole), "%s%s", section, trim(key));
-    return settings_set(settings, whole, trim(equals + 1), text, size);
+    return tui_settings_set(settings, whole, trim(equals + 1), text, size);
 }
 
-int settings_read(struct settings *settings, const char *path, char *text, size_t size)
+int tui_settings_read(struct settings *settings, const char *path, char *text, size_t size)
 {
     char line[LINE_LEN], section[64] = "", wrong[160];
     FILE *file = fopen(path, "r");
@@ -288,7 +289,7 @@ int settings_read(struct settings *settings, const char *path, char *text, size_
     return fault != NULL ? number : 0;
 }
 
-void settings_write(const struct settings *settings, FILE *file)
+void tui_settings_write(const struct settings *settings, FILE *file)
 {
     char value[SETTING_TEXT_MAX];
     const char *section = "";
@@ -304,11 +305,11 @@ void settings_write(const struct settings *settings, FILE *file)
         (void)fprintf(file, "# %s%s%s%s\n%s = %s\n", table[i].help,
                       table[i].limits[0] != '\0' ? " (" : "", table[i].limits,
                       table[i].limits[0] != '\0' ? ")" : "", len > 0 ? dot + 1 : key,
-                      settings_get(settings, i, value));
+                      tui_settings_get(settings, i, value));
     }
 }
 
-bool settings_path(char *path, size_t size)
+bool tui_settings_path(char *path, size_t size)
 {
     const char *base = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     if (base != NULL && base[0] == '/')
@@ -320,7 +321,7 @@ bool settings_path(char *path, size_t size)
     return true;
 }
 
-int settings_save(const struct settings *settings, const char *path)
+int tui_settings_save(const struct settings *settings, const char *path)
 {
     char folder[4096];
     (void)snprintf(folder, sizeof(folder), "%s", path);
@@ -333,7 +334,7 @@ int settings_save(const struct settings *settings, const char *path)
     FILE *file = fopen(path, "w");
     if (file == NULL)
         return errno;
-    settings_write(settings, file);
+    tui_settings_write(settings, file);
     const int error = ferror(file) ? EIO : 0;
     return fclose(file) != 0 && error == 0 ? errno : error;
 }

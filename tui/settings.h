@@ -48,34 +48,34 @@ struct setting {
     const char *help;
 };
 
-size_t settings_count(void);
-const struct setting *settings_at(size_t index);
+size_t tui_settings_count(void);
+const struct setting *tui_settings_at(size_t index);
 
-void settings_defaults(struct settings *settings);
+void tui_settings_defaults(struct settings *settings);
 
-/* settings_set sets |key| to |value|. Returns NULL, or what is wrong, written into |text|. */
-const char *settings_set(struct settings *settings, const char *key, const char *value, char *text,
-                         size_t size);
+/* tui_settings_set sets |key| to |value|. Returns NULL, or what is wrong, written into |text|. */
+const char *tui_settings_set(struct settings *settings, const char *key, const char *value,
+                             char *text, size_t size);
 
-/* settings_get writes the value of setting |index| into |buf|, SETTING_TEXT_MAX bytes, and returns
- * it. settings_step moves it to the next (|by| 1) or former (-1) value that makes sense; TEXT is
- * left alone. */
-const char *settings_get(const struct settings *settings, size_t index, char *buf);
-void settings_step(struct settings *settings, size_t index, int by);
+/* tui_settings_get writes the value of setting |index| into |buf|, SETTING_TEXT_MAX bytes, and
+ * returns it. tui_settings_step moves it to the next (|by| 1) or former (-1) value that makes
+ * sense; TEXT is left alone. */
+const char *tui_settings_get(const struct settings *settings, size_t index, char *buf);
+void tui_settings_step(struct settings *settings, size_t index, int by);
 
-/* settings_read reads a configuration file: lines "key = value", '#' begins a comment, "[name]"
+/* tui_settings_read reads a configuration file: lines "key = value", '#' begins a comment, "[name]"
  * puts "name." in front of the keys that follow. Returns 0; -1 when the file cannot be opened
  * (errno); or the number of the first line with a mistake, told in |text|. */
-int settings_read(struct settings *settings, const char *path, char *text, size_t size);
+int tui_settings_read(struct settings *settings, const char *path, char *text, size_t size);
 
-/* settings_write writes all settings in that form. */
-void settings_write(const struct settings *settings, FILE *file);
+/* tui_settings_write writes all settings in that form. */
+void tui_settings_write(const struct settings *settings, FILE *file);
 
-/* settings_path writes the place of the configuration file, by XDG_CONFIG_HOME or HOME, into
+/* tui_settings_path writes the place of the configuration file, by XDG_CONFIG_HOME or HOME, into
  * |path|; returns false when neither is set. */
-bool settings_path(char *path, size_t size);
+bool tui_settings_path(char *path, size_t size);
 
-/* settings_save writes the configuration file, creating its folders. Returns 0 or an errno. */
-int settings_save(const struct settings *settings, const char *path);
+/* tui_settings_save writes the configuration file, creating its folders. Returns 0 or an errno. */
+int tui_settings_save(const struct settings *settings, const char *path);
 
 #endif

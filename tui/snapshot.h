@@ -110,14 +110,14 @@ struct snapshot {
     struct snap_frame *frame; /* SNAP_FRAMES_MAX */
 };
 
-/* snapshot_new returns an empty snapshot, or NULL without memory. */
-struct snapshot *snapshot_new(void);
-void snapshot_del(struct snapshot *snapshot); /* NULL is accepted */
+/* tui_snapshot_new returns an empty snapshot, or NULL without memory. */
+struct snapshot *tui_snapshot_new(void);
+void tui_snapshot_del(struct snapshot *snapshot); /* NULL is accepted */
 
-/* snapshot_unsure tells whether the capture dropped frames around |ts|. */
-bool snapshot_unsure(const struct snapshot *snapshot, roce_tstamp ts);
+/* tui_snapshot_unsure tells whether the capture dropped frames around |ts|. */
+bool tui_snapshot_unsure(const struct snapshot *snapshot, roce_tstamp ts);
 
-/* snapshot_row returns the row of flow |id|, or NULL. */
-const struct snap_row *snapshot_row(const struct snapshot *snapshot, uint32_t id);
+/* tui_snapshot_row returns the row of flow |id|, or NULL. */
+const struct snap_row *tui_snapshot_row(const struct snapshot *snapshot, uint32_t id);
 
 #endif

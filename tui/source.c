@@ -98,7 +98,7 @@ static int prepare(struct source *source)
     return EXIT_DONE;
 }
 
-struct source *source_open(const struct top_opts *opts, int *status)
+struct source *tui_source_open(const struct top_opts *opts, int *status)
 {
     struct source *source = calloc(1, sizeof(*source));
     *status = EXIT_IO;
@@ -114,14 +114,14 @@ struct source *source_open(const struct top_opts *opts, int *status)
     if (*status == EXIT_DONE)
         *status = prepare(source);
     if (*status != EXIT_DONE) {
-        source_close(source);
+        tui_source_close(source);
         return NULL;
     }
     signals_reader(source->reader);
     return source;
 }
 
-void source_close(struct source *source)
+void tui_source_close(struct source *source)
 {
     if (source == NULL)
         return;
@@ -164,7 +164,7 @@ static int decode(struct source *source, struct model_batch *batch, int n)
     return n;
 }
 
-int source_next(struct source *source, struct model_batch *batch)
+int tui_source_next(struct source *source, struct model_batch *batch)
 {
     const uint64_t limit = source->opts->common.count;
     int max = MODEL_BATCH;
@@ -188,12 +188,12 @@ int source_next(struct source *source, struct model_batch *batch)
     return decode(source, batch, n);
 }
 
-const char *source_text(const struct source *source)
+const char *tui_source_text(const struct source *source)
 {
     return source->text;
 }
 
-int source_rewind(struct source *source)
+int tui_source_rewind(struct source *source)
 {
     const struct roce_reader_opts how = {.whole = !source->opts->common.no_icrc};
     int err;
@@ -209,7 +209,7 @@ int source_rewind(struct source *source)
     return 0;
 }
 
-roce_tstamp source_now(const struct source *source)
+roce_tstamp tui_source_now(const struct source *source)
 {
     if (source->newest == 0)
         return 0;
@@ -217,7 +217,7 @@ roce_tstamp source_now(const struct source *source)
     return since > LIVE_LAG_NS ? source->newest + (since - LIVE_LAG_NS) : source->newest;
 }
 
-void source_info(const struct source *source, struct source_info *info)
+void tui_source_info(const struct source *source, struct source_info *info)
 {
     *info = source->info;
     info->frames = source->frames;
@@ -233,7 +233,7 @@ void source_info(const struct source *source, struct source_info *info)
         roce_reader_progress(source->reader, &info->consumed, &info->size);
 }
 
-void source_break(struct source *source)
+void tui_source_break(struct source *source)
 {
     roce_reader_break(source->reader);
 }

@@ -24,27 +24,27 @@ struct source_info {
     char name[96];                          /* "ens1f0", "eth2+eth3", "cap.pcapng" */
 };
 
-/* source_open opens what |opts| name. On failure it has said why, and returns NULL with the exit
- * status in |*status|. |opts| is kept. */
-struct source *source_open(const struct top_opts *opts, int *status);
-void source_close(struct source *source); /* NULL is accepted */
+/* tui_source_open opens what |opts| name. On failure it has said why, and returns NULL with the
+ * exit status in |*status|. |opts| is kept. */
+struct source *tui_source_open(const struct top_opts *opts, int *status);
+void tui_source_close(struct source *source); /* NULL is accepted */
 
-/* source_next reads and decodes the next frames. Returns how many were read (> 0; |batch->count| of
- * them passed), 0 at the end, ROCE_ERR_AGAIN when a live source had none for a while, or another
- * negative enum roce_err: source_text explains. */
-int source_next(struct source *source, struct model_batch *batch);
-const char *source_text(const struct source *source);
+/* tui_source_next reads and decodes the next frames. Returns how many were read (> 0;
+ * |batch->count| of them passed), 0 at the end, ROCE_ERR_AGAIN when a live source had none for a
+ * while, or another negative enum roce_err: tui_source_text explains. */
+int tui_source_next(struct source *source, struct model_batch *batch);
+const char *tui_source_text(const struct source *source);
 
-/* source_rewind begins again at the first frame. Returns 0, or a negative enum roce_err. */
-int source_rewind(struct source *source);
+/* tui_source_rewind begins again at the first frame. Returns 0, or a negative enum roce_err. */
+int tui_source_rewind(struct source *source);
 
-/* source_now returns what time it is for frames of a live source: 0 for a file or before the first
- * frame. */
-roce_tstamp source_now(const struct source *source);
+/* tui_source_now returns what time it is for frames of a live source: 0 for a file or before the
+ * first frame. */
+roce_tstamp tui_source_now(const struct source *source);
 
-void source_info(const struct source *source, struct source_info *info);
+void tui_source_info(const struct source *source, struct source_info *info);
 
-/* source_break ends a source_next that waits in another thread, and all later ones. */
-void source_break(struct source *source);
+/* tui_source_break ends a tui_source_next that waits in another thread, and all later ones. */
+void tui_source_break(struct source *source);
 
 #endif

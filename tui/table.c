@@ -16,12 +16,12 @@ static const struct table_column_info columns[COLUMN_COUNT] = {
 #undef COLUMN
 };
 
-const struct table_column_info *table_column(enum table_column column)
+const struct table_column_info *tui_table_column(enum table_column column)
 {
     return &columns[column];
 }
 
-int table_column_by_name(const char *title)
+int tui_table_column_by_name(const char *title)
 {
     for (int i = 0; i < COLUMN_COUNT; i++)
         if (strcasecmp(columns[i].title, title) == 0)
@@ -29,7 +29,7 @@ int table_column_by_name(const char *title)
     return -1;
 }
 
-int table_choose(const char *titles, uint8_t list[COLUMN_COUNT])
+int tui_table_choose(const char *titles, uint8_t list[COLUMN_COUNT])
 {
     bool used[COLUMN_COUNT] = {false};
     int n = 0;
@@ -42,7 +42,7 @@ int table_choose(const char *titles, uint8_t list[COLUMN_COUNT])
         char word[16];
         const size_t len = strcspn(titles, " ,");
         (void)snprintf(word, sizeof(word), "%.*s", len < 15 ? (int)len : 15, titles);
-        const int column = table_column_by_name(word);
+        const int column = tui_table_column_by_name(word);
         if (column < 0 || used[column])
             return -1;
         used[column] = true;
@@ -52,7 +52,7 @@ int table_choose(const char *titles, uint8_t list[COLUMN_COUNT])
     return n;
 }
 
-uint64_t table_trouble(const struct snap_row *row)
+uint64_t tui_table_trouble(const struct snap_row *row)
 {
     return row->resent + row->naks + row->rnr_naks + row->lost + row->icrc_bad;
 }
@@ -60,19 +60,19 @@ uint64_t table_trouble(const struct snap_row *row)
 static enum canvas_style count_cell(char *buf, uint64_t n, bool has, enum canvas_style bad)
 {
     if (!has) {
-        text_set(buf, "-");
+        tui_text_set(buf, "-");
         return STYLE_PLAIN;
     }
-    (void)text_count(buf, n);
+    (void)tui_text_count(buf, n);
     return n > 0 ? bad : STYLE_PLAIN;
 }
 
 static enum canvas_style rate_cell(char *buf, double value, bool has, int decimals)
 {
     if (has)
-        (void)text_fixed(buf, value, decimals);
+        (void)tui_text_fixed(buf, value, decimals);
     else
-        text_set(buf, "-");
+        tui_text_set(buf, "-");
     return STYLE_PLAIN;
 }
 
@@ -81,9 +81,10 @@ static enum canvas_style latency_cell(char *buf, const struct snap_row *row, uin
 {
     const bool answered = row->service == ROCE_SERVICE_RC || row->service == ROCE_SERVICE_XRC;
     if (row->has_latency)
-        (void)text_time(buf, ns);
+        (void)tui_text_time(buf, ns);
     else
-        text_set(buf, row->requests > 0 && answered && row->peer == ROCE_FLOW_NONE ? "n/a" : "-");
+        tui_text_set(buf,
+                     row->requests > 0 && answered && row->peer == ROCE_FLOW_NONE ? "n/a" : "-");
     return STYLE_PLAIN;
 }
 
@@ -96,9 +97,9 @@ static void service_cell(char *buf, const struct snap_row *row)
     buf[i] = '\0';
 }
 
-enum canvas_style table_text(const struct snapshot *snapshot, const struct snap_row *row,
-                             enum table_column column, int width, const struct settings *settings,
-                             char *buf)
+enum canvas_style tui_table_text(const struct snapshot *snapshot, const struct snap_row *row,
+                                 enum table_column column, int width,
+                                 const struct settings *settings, char *buf)
 {
     const bool bytes = settings->units == UNITS_BYTES;
     switch (column) {
@@ -106,10 +107,10 @@ enum canvas_style table_text(const struct snapshot *snapshot, const struct snap_
         (void)snprintf(buf, TUI_TEXT_MAX, "%06" PRIx32, row->dest_qp);
         return STYLE_PLAIN;
     case COLUMN_SRC:
-        (void)text_addr(buf, row->src, row->ip_version, width);
+        (void)tui_text_addr(buf, row->src, row->ip_version, width);
         return STYLE_PLAIN;
     case COLUMN_DST:
-        (void)text_addr(buf, row->dst, row->ip_version, width);
+        (void)tui_text_addr(buf, row->dst, row->ip_version, width);
         return STYLE_PLAIN;
     case COLUMN_OP:
         (void)snprintf(buf, TUI_TEXT_MAX, "%s", row->op);
@@ -124,9 +125,9 @@ enum canvas_style table_text(const struct snapshot *snapshot, const struct snap_
         return count_cell(buf, row->resent, row->has_track, STYLE_WARN);
     case COLUMN_CNPS:
         if (snapshot->has_rates)
-            (void)text_rate(buf, row->cnps_per_second);
+            (void)tui_text_rate(buf, row->cnps_per_second);
         else
-            text_set(buf, "-");
+            tui_text_set(buf, "-");
         return STYLE_PLAIN;
     case COLUMN_P99:
         return latency_cell(buf, row, row->p99_ns);
@@ -141,13 +142,13 @@ enum canvas_style table_text(const struct snapshot *snapshot, const struct snap_
     case COLUMN_ICRC:
         return count_cell(buf, row->icrc_bad, true, STYLE_ERROR);
     case COLUMN_CE:
-        (void)text_percent(buf, row->ce, row->packets - row->cnps);
+        (void)tui_text_percent(buf, row->ce, row->packets - row->cnps);
         return STYLE_PLAIN;
     case COLUMN_PKTS:
-        (void)text_count5(buf, row->packets);
+        (void)tui_text_count5(buf, row->packets);
         return STYLE_PLAIN;
     case COLUMN_BYTES:
-        (void)text_count5(buf, row->bytes);
+        (void)tui_text_count5(buf, row->bytes);
         return STYLE_PLAIN;
     case COLUMN_MSGS:
         return count_cell(buf, row->messages, row->peer != ROCE_FLOW_NONE, STYLE_PLAIN);
@@ -158,7 +159,7 @@ enum canvas_style table_text(const struct snapshot *snapshot, const struct snap_
         if (row->has_src_qp)
             (void)snprintf(buf, TUI_TEXT_MAX, "%06" PRIx32, row->src_qp);
         else
-            text_set(buf, "-");
+            tui_text_set(buf, "-");
         return STYLE_PLAIN;
     case COLUMN_DSCP:
         (void)snprintf(buf, TUI_TEXT_MAX, "%u%s", row->dscp, row->dscp_varies ? "*" : "");
@@ -166,7 +167,7 @@ enum canvas_style table_text(const struct snapshot *snapshot, const struct snap_
     case COLUMN_MTU:
         return count_cell(buf, row->path_mtu, row->path_mtu > 0, STYLE_PLAIN);
     case COLUMN_LAST:
-        (void)text_clock(buf, row->last_ts, 0);
+        (void)tui_text_clock(buf, row->last_ts, 0);
         return STYLE_PLAIN;
     case COLUMN_COUNT:
         break;
@@ -264,7 +265,7 @@ static int compare(const void *x, const void *y)
         c = (a->number < b->number) - (a->number > b->number);
     if (c != 0)
         return a->inverted ? -c : c;
-    const uint64_t t = table_trouble(a->row), u = table_trouble(b->row);
+    const uint64_t t = tui_table_trouble(a->row), u = tui_table_trouble(b->row);
     if (t != u)
         return t < u ? 1 : -1;
     if (a->row->packets != b->row->packets)
@@ -272,8 +273,8 @@ static int compare(const void *x, const void *y)
     return a->row->id < b->row->id ? -1 : 1;
 }
 
-uint32_t table_sort(const struct snapshot *snapshot, enum table_column column, bool inverted,
-                    uint32_t *order)
+uint32_t tui_table_sort(const struct snapshot *snapshot, enum table_column column, bool inverted,
+                        uint32_t *order)
 {
     uint32_t n = 0;
     struct sort_item *item = calloc(snapshot->n_rows + 1, sizeof(*item));
@@ -300,7 +301,7 @@ static bool contains(const char *text, const char *part)
     return n == 0;
 }
 
-bool table_matches(const struct snap_row *row, const char *text)
+bool tui_table_matches(const struct snap_row *row, const char *text)
 {
     char buf[TUI_TEXT_MAX];
     (void)snprintf(buf, sizeof(buf), "0x%06" PRIx32, row->dest_qp);
@@ -309,8 +310,8 @@ bool table_matches(const struct snap_row *row, const char *text)
     /* 0x12 finds 000012. */
     if (strncasecmp(text, "0x", 2) == 0 && strtoul(text, NULL, 16) == row->dest_qp)
         return true;
-    return contains(text_addr(buf, row->src, row->ip_version, 45), text) ||
-           contains(text_addr(buf, row->dst, row->ip_version, 45), text) ||
+    return contains(tui_text_addr(buf, row->src, row->ip_version, 45), text) ||
+           contains(tui_text_addr(buf, row->dst, row->ip_version, 45), text) ||
            contains(row->op, text) ||
            contains(roce_service_name((enum roce_service)row->service), text);
 }

@@ -120,7 +120,7 @@ static void remember_leave(void)
 
 /* ---- opening ---- */
 
-bool term_utf8(void)
+bool tui_term_utf8(void)
 {
     return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
@@ -141,7 +141,7 @@ static void init_colours(void)
     (void)init_pair(6, COLOR_MAGENTA, -1);
 }
 
-int term_open(bool colour, bool mouse)
+int tui_term_open(bool colour, bool mouse)
 {
     term.has_before = tcgetattr(STDIN_FILENO, &term.before) == 0;
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
@@ -165,7 +165,7 @@ int term_open(bool colour, bool mouse)
     term.open = true;
     term.colour = colour;
     remember_leave();
-    (void)atexit(term_close);
+    (void)atexit(tui_term_close);
     (void)set_escdelay(25);
     (void)cbreak();
     (void)noecho();
@@ -185,7 +185,7 @@ int term_open(bool colour, bool mouse)
     return 0;
 }
 
-void term_close(void)
+void tui_term_close(void)
 {
     if (!term.open)
         return;
@@ -197,7 +197,7 @@ void term_close(void)
     delscreen(term.screen);
 }
 
-void term_size(int *rows, int *cols)
+void tui_term_size(int *rows, int *cols)
 {
     struct winsize size;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0) {
@@ -248,7 +248,7 @@ static attr_t attributes(uint8_t style, short *pair)
     return A_NORMAL;
 }
 
-void term_show(const struct canvas *canvas, bool anew)
+void tui_term_show(const struct canvas *canvas, bool anew)
 {
     int rows, cols;
     getmaxyx(stdscr, rows, cols);
@@ -322,7 +322,7 @@ static bool is_gone(void)
     return ioctl(STDIN_FILENO, FIONREAD, &bytes) != 0 || bytes == 0;
 }
 
-bool term_read(struct term_input *input, bool *gone)
+bool tui_term_read(struct term_input *input, bool *gone)
 {
     wint_t c;
     *input = (struct term_input){0};
@@ -347,12 +347,12 @@ bool term_read(struct term_input *input, bool *gone)
     }
 }
 
-int term_signal_fd(void)
+int tui_term_signal_fd(void)
 {
     return term.pipe[0];
 }
 
-struct term_signals term_signals(void)
+struct term_signals tui_term_signals(void)
 {
     char drain[64];
     while (read(term.pipe[0], drain, sizeof(drain)) > 0)

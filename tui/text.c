@@ -11,7 +11,7 @@
 
 #include "common/units.h"
 
-const char *text_set(char *buf, const char *text)
+const char *tui_text_set(char *buf, const char *text)
 {
     (void)snprintf(buf, TUI_TEXT_MAX, "%s", text);
     return buf;
@@ -31,7 +31,7 @@ static char scale(double *value, double limit)
     return i < 0 ? '\0' : prefixes[i];
 }
 
-const char *text_count(char *buf, uint64_t n)
+const char *tui_text_count(char *buf, uint64_t n)
 {
     double value = (double)n;
     const char prefix = scale(&value, 10000);
@@ -42,7 +42,7 @@ const char *text_count(char *buf, uint64_t n)
     return buf;
 }
 
-const char *text_count5(char *buf, uint64_t n)
+const char *tui_text_count5(char *buf, uint64_t n)
 {
     *units_count(buf, n) = '\0';
     return buf;
@@ -53,7 +53,7 @@ static int digits_of(double value)
     return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 }
 
-const char *text_rate(char *buf, double per_second)
+const char *tui_text_rate(char *buf, double per_second)
 {
     const char prefix = scale(&per_second, 999.5);
     if (prefix != '\0')
@@ -65,10 +65,10 @@ const char *text_rate(char *buf, double per_second)
     return buf;
 }
 
-const char *text_fixed(char *buf, double value, int decimals)
+const char *tui_text_fixed(char *buf, double value, int decimals)
 {
     if (value >= 99999.5)
-        return text_count5(buf, (uint64_t)value);
+        return tui_text_count5(buf, (uint64_t)value);
     if (value > 0 && value < 0.9995)
         decimals = 3;
     while (decimals > 0 && value >= (decimals == 1 ? 999.95 : 99.995))
@@ -77,16 +77,16 @@ const char *text_fixed(char *buf, double value, int decimals)
     return buf;
 }
 
-const char *text_percent(char *buf, uint64_t part, uint64_t whole)
+const char *tui_text_percent(char *buf, uint64_t part, uint64_t whole)
 {
     if (whole == 0)
-        return text_set(buf, "-");
+        return tui_text_set(buf, "-");
     const double percent = 100.0 * (double)part / (double)whole;
     (void)snprintf(buf, TUI_TEXT_MAX, "%.*f", percent < 99.95 ? 1 : 0, percent);
     return buf;
 }
 
-const char *text_time(char *buf, uint64_t ns)
+const char *tui_text_time(char *buf, uint64_t ns)
 {
     static const char *const unit[] = {"ns", "us", "ms", "s"};
     double value = (double)ns;
@@ -102,19 +102,19 @@ const char *text_time(char *buf, uint64_t ns)
     return buf;
 }
 
-const char *text_long_time(char *buf, uint64_t ns)
+const char *tui_text_long_time(char *buf, uint64_t ns)
 {
     *units_time(buf, ns) = '\0';
     return buf;
 }
 
-const char *text_bit_rate(char *buf, double bps)
+const char *tui_text_bit_rate(char *buf, double bps)
 {
     *units_rate(buf, bps) = '\0';
     return buf;
 }
 
-const char *text_byte_rate(char *buf, double bytes_per_s)
+const char *tui_text_byte_rate(char *buf, double bytes_per_s)
 {
     char text[TUI_TEXT_MAX];
     *units_bytes(text, (uint64_t)bytes_per_s) = '\0';
@@ -122,13 +122,13 @@ const char *text_byte_rate(char *buf, double bytes_per_s)
     return buf;
 }
 
-const char *text_bytes(char *buf, uint64_t bytes)
+const char *tui_text_bytes(char *buf, uint64_t bytes)
 {
     *units_bytes(buf, bytes) = '\0';
     return buf;
 }
 
-const char *text_elapsed(char *buf, uint64_t ns)
+const char *tui_text_elapsed(char *buf, uint64_t ns)
 {
     const uint64_t s = ns / 1000000000;
     (void)snprintf(buf, TUI_TEXT_MAX, "%02" PRIu64 ":%02u:%02u", s / 3600, (unsigned)(s / 60 % 60),
@@ -136,12 +136,12 @@ const char *text_elapsed(char *buf, uint64_t ns)
     return buf;
 }
 
-const char *text_clock(char *buf, roce_tstamp ts, int digits)
+const char *tui_text_clock(char *buf, roce_tstamp ts, int digits)
 {
     const time_t seconds = (time_t)(ts / 1000000000);
     struct tm tm;
     if (ts == 0 || localtime_r(&seconds, &tm) == NULL)
-        return text_set(buf, "-");
+        return tui_text_set(buf, "-");
     const int n = snprintf(buf, TUI_TEXT_MAX, "%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
     if (digits > 0)
         (void)snprintf(buf + n, TUI_TEXT_MAX - (size_t)n, ".%.*s", digits,
@@ -151,7 +151,7 @@ const char *text_clock(char *buf, roce_tstamp ts, int digits)
     return buf;
 }
 
-const char *text_addr(char *buf, const uint8_t addr[16], uint8_t ip_version, int width)
+const char *tui_text_addr(char *buf, const uint8_t addr[16], uint8_t ip_version, int width)
 {
     /* GIDs of RoCEv1 carry IPv4 addresses, too; people know them without the prefix. */
     static const uint8_t mapped[12] = {[10] = 0xFF, [11] = 0xFF};
@@ -168,7 +168,7 @@ const char *text_addr(char *buf, const uint8_t addr[16], uint8_t ip_version, int
     return buf;
 }
 
-const char *text_mac(char *buf, const uint8_t mac[6])
+const char *tui_text_mac(char *buf, const uint8_t mac[6])
 {
     *roce_fmt_mac(buf, mac) = '\0';
     return buf;

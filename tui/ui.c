@@ -18,10 +18,10 @@ int ui_init(struct ui *ui, const struct settings *settings, bool ascii)
     *ui = (struct ui){.settings = *settings, .ascii = ascii, .rows = 24, .cols = 80};
     ui->screen = ui->before = (enum ui_screen)settings->screen;
     ui->cursor.id = ui->open.id = ROCE_FLOW_NONE;
-    ui->columns = table_choose(settings->columns, ui->column);
+    ui->columns = tui_table_choose(settings->columns, ui->column);
     if (ui->columns <= 0)
-        ui->columns = table_choose("", ui->column);
-    const int sort = table_column_by_name(settings->sort);
+        ui->columns = tui_table_choose("", ui->column);
+    const int sort = tui_table_column_by_name(settings->sort);
     ui->sort = sort >= 0 ? (enum table_column)sort : COLUMN_GAP;
     ui->fault_at = SIZE_MAX;
     ui->order = calloc(SNAP_ROWS_MAX, sizeof(*ui->order));
@@ -168,7 +168,7 @@ static void freeze_order(struct ui *ui, const struct snapshot *snapshot)
 
 static void settle_order(struct ui *ui, const struct snapshot *snapshot)
 {
-    ui->n_order = table_sort(snapshot, ui->sort, ui->inverted, ui->order);
+    ui->n_order = tui_table_sort(snapshot, ui->sort, ui->inverted, ui->order);
     if (ui->settings.order == ORDER_FROZEN) {
         freeze_order(ui, snapshot);
     } else if (ui->place_room > 0) {
@@ -240,7 +240,7 @@ static void hook(struct ui *ui, const struct snapshot *snapshot)
     }
     /* Without a gap the newest thing that matters. */
     for (uint32_t i = n; i > 0 && !found; i--) {
-        found = qp_frame_matters(&snapshot->frame[i - 1]);
+        found = tui_qp_frame_matters(&snapshot->frame[i - 1]);
         at = found ? i - 1 : at;
     }
     if (found) {
@@ -268,7 +268,7 @@ static void settle_detail(struct ui *ui, const struct snapshot *snapshot)
         ui->at = ui->until;
         ui->frame_at = n - 1;
     } else {
-        ui->frame_at = qp_nearest(snapshot, ui->at);
+        ui->frame_at = tui_qp_nearest(snapshot, ui->at);
     }
     const struct view_list list = view_list(ui);
     if (ui->frame_at >= n)

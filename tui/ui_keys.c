@@ -79,8 +79,8 @@ static bool move_event(struct ui *ui, const struct snapshot *snapshot, int64_t b
         if (!view_event_shown(ui, snapshot, entry))
             continue;
         (void)snprintf(whole, sizeof(whole), "%s %06" PRIx32 " %s",
-                       log_word((enum log_type)entry->type), entry->dest_qp,
-                       log_detail(detail, sizeof(detail), entry, false));
+                       tui_log_word((enum log_type)entry->type), entry->dest_qp,
+                       tui_log_detail(detail, sizeof(detail), entry, false));
         if (!ui_contains(whole, text))
             continue;
         found = at;
@@ -143,7 +143,7 @@ static void move_rows(struct ui *ui, const struct snapshot *snapshot, int64_t by
 
 static void pan(struct ui *ui, int columns)
 {
-    const struct qp_psn_span span = qp_psn_span(ui->rows, ui->cols);
+    const struct qp_psn_span span = tui_qp_psn_span(ui->rows, ui->cols);
     const double per_column = (double)(ui->until - ui->from) / span.width;
     hold_view(ui);
     double at = (double)ui->at + columns * per_column;
@@ -175,7 +175,7 @@ static bool jump(struct ui *ui, const struct snapshot *snapshot, int by)
 {
     const int64_t n = snapshot->detail.frames;
     for (int64_t i = (int64_t)ui->frame_at + by; i >= 0 && i < n; i += by) {
-        if (qp_frame_matters(&snapshot->frame[i])) {
+        if (tui_qp_frame_matters(&snapshot->frame[i])) {
             ui_move_frame(ui, snapshot, i - (int64_t)ui->frame_at);
             return true;
         }
@@ -218,7 +218,7 @@ void ui_find_next(struct ui *ui, const struct snapshot *snapshot, int by, bool f
     for (uint32_t i = from_here ? 0 : 1; i <= ui->n_order; i++) {
         const uint32_t n = ui->n_order;
         const uint32_t at = by > 0 ? (ui->cursor_at + i) % n : (ui->cursor_at + n - i % n) % n;
-        if (table_matches(&snapshot->row[ui->order[at]], ui->find)) {
+        if (tui_table_matches(&snapshot->row[ui->order[at]], ui->find)) {
             ui->cursor_at = at;
             hold_cursor(ui, snapshot);
             return;
@@ -235,7 +235,7 @@ void ui_set_sort(struct ui *ui, int column)
 {
     ui->sort = (enum table_column)((column + COLUMN_COUNT) % COLUMN_COUNT);
     ui->inverted = false;
-    (void)snprintf(ui->settings.sort, SETTING_TEXT_MAX, "%s", table_column(ui->sort)->title);
+    (void)snprintf(ui->settings.sort, SETTING_TEXT_MAX, "%s", tui_table_column(ui->sort)->title);
     /* An order that was kept is the old one's. */
     if (ui->place_room > 0)
         memset(ui->place, 0, ui->place_room * sizeof(*ui->place));
@@ -269,7 +269,8 @@ static void open_current(struct ui *ui, const struct snapshot *snapshot)
         if (at == 0)
             return;
         const struct log_entry *entry = &log->entry[(at - 1) % LOG_ENTRIES];
-        const struct snap_row *row = entry->has_flow ? snapshot_row(snapshot, entry->flow) : NULL;
+        const struct snap_row *row =
+            entry->has_flow ? tui_snapshot_row(snapshot, entry->flow) : NULL;
         if (row != NULL)
             ui_open(ui, row, entry->frame);
         else
@@ -375,7 +376,7 @@ static bool qp_key(struct ui *ui, const struct snapshot *snapshot, uint32_t key)
     case UI_KEY_RIGHT:
         if (diagram && snapshot->detail.frames > 0) {
             pan(ui, key == UI_KEY_LEFT ? -1 : 1);
-            ui->frame_at = qp_nearest(snapshot, ui->at);
+            ui->frame_at = tui_qp_nearest(snapshot, ui->at);
         }
         return true;
     case '<':
@@ -651,12 +652,12 @@ void ui_mouse(struct ui *ui, const struct snapshot *snapshot, int y, int x, int 
         else if (column >= 0)
             ui_set_sort(ui, column);
     } else if (ui->screen == SCREEN_QP && ui->tab == TAB_PSN && ui->until > ui->from) {
-        const struct qp_psn_span span = qp_psn_span(ui->rows, ui->cols);
+        const struct qp_psn_span span = tui_qp_psn_span(ui->rows, ui->cols);
         if (y >= span.y && y < span.y + span.rows && x >= span.x && snapshot->detail.frames > 0) {
             hold_view(ui);
             ui->at = ui->from + (uint64_t)((double)(ui->until - ui->from) * (x - span.x) /
                                            (span.width > 1 ? span.width - 1 : 1));
-            ui->frame_at = qp_nearest(snapshot, ui->at);
+            ui->frame_at = tui_qp_nearest(snapshot, ui->at);
         }
     } else if (y >= list.y && y < list.y + list.rows) {
         click_row(ui, snapshot, y - list.y, twice);

@@ -104,14 +104,14 @@ static void take_prompt(struct ui *ui, const struct snapshot *snapshot)
         go_to_psn(ui, snapshot);
         break;
     case PROMPT_SETTING: {
-        const char *key = settings_at(ui->setup_at)->key;
-        const char *fault = settings_set(&ui->settings, key, ui->text, wrong, sizeof(wrong));
+        const char *key = tui_settings_at(ui->setup_at)->key;
+        const char *fault = tui_settings_set(&ui->settings, key, ui->text, wrong, sizeof(wrong));
         if (fault == NULL && strcmp(key, "columns") == 0) {
             uint8_t list[COLUMN_COUNT];
-            if (table_choose(ui->text, list) < 0)
+            if (tui_table_choose(ui->text, list) < 0)
                 fault = "columns are named by their titles, each once";
         }
-        if (fault == NULL && strcmp(key, "sort") == 0 && table_column_by_name(ui->text) < 0)
+        if (fault == NULL && strcmp(key, "sort") == 0 && tui_table_column_by_name(ui->text) < 0)
             fault = "there is no such column";
         if (fault != NULL) {
             (void)snprintf(ui->fault, sizeof(ui->fault), "%s", fault);
@@ -127,9 +127,9 @@ static void take_prompt(struct ui *ui, const struct snapshot *snapshot)
 
 void ui_apply_settings(struct ui *ui)
 {
-    const int n = table_choose(ui->settings.columns, ui->column);
-    ui->columns = n > 0 ? n : table_choose("", ui->column);
-    const int sort = table_column_by_name(ui->settings.sort);
+    const int n = tui_table_choose(ui->settings.columns, ui->column);
+    ui->columns = n > 0 ? n : tui_table_choose("", ui->column);
+    const int sort = tui_table_column_by_name(ui->settings.sort);
     if (sort >= 0)
         ui->sort = (enum table_column)sort;
 }
@@ -149,7 +149,7 @@ static void delete_before(struct ui *ui)
 static void insert(struct ui *ui, uint32_t key)
 {
     char bytes[4];
-    const size_t n = (size_t)canvas_encode(key, bytes), len = strlen(ui->text);
+    const size_t n = (size_t)tui_canvas_encode(key, bytes), len = strlen(ui->text);
     if (key < ' ' || key == 0x7F || key > 0xFFFF || len + n >= sizeof(ui->text))
         return;
     memmove(ui->text + ui->text_at + n, ui->text + ui->text_at, len - ui->text_at + 1);
@@ -260,7 +260,7 @@ static void toggle_column(struct ui *ui, uint8_t column)
             continue;
         const size_t used = strlen(ui->settings.columns);
         (void)snprintf(ui->settings.columns + used, SETTING_TEXT_MAX - used, "%s%s",
-                       used > 0 ? "," : "", table_column((enum table_column)i)->title);
+                       used > 0 ? "," : "", tui_table_column((enum table_column)i)->title);
         ui->column[n++] = (uint8_t)i;
     }
     ui->columns = n;
@@ -326,25 +326,25 @@ void ui_setup_key(struct ui *ui, uint32_t key)
     switch (key) {
     case UI_KEY_UP:
     case 'k':
-        ui_step(&ui->setup_at, (uint32_t)settings_count(), -1);
+        ui_step(&ui->setup_at, (uint32_t)tui_settings_count(), -1);
         break;
     case UI_KEY_DOWN:
     case 'j':
-        ui_step(&ui->setup_at, (uint32_t)settings_count(), 1);
+        ui_step(&ui->setup_at, (uint32_t)tui_settings_count(), 1);
         break;
     case UI_KEY_LEFT:
     case UI_KEY_RIGHT:
     case ' ':
     case '+':
     case '-':
-        settings_step(&ui->settings, ui->setup_at, key == UI_KEY_LEFT || key == '-' ? -1 : 1);
+        tui_settings_step(&ui->settings, ui->setup_at, key == UI_KEY_LEFT || key == '-' ? -1 : 1);
         ui_apply_settings(ui);
         ui_act_kind(ui, ACTION_TUNE);
         break;
     case UI_KEY_ENTER:
     case '\n':
     case '\r':
-        ui_begin_prompt(ui, PROMPT_SETTING, settings_get(&ui->settings, ui->setup_at, value));
+        ui_begin_prompt(ui, PROMPT_SETTING, tui_settings_get(&ui->settings, ui->setup_at, value));
         break;
     case 'w':
         ui_act_kind(ui, ACTION_SAVE_SETTINGS);

@@ -12,11 +12,13 @@ static void draw_too_small(const struct ui *ui, const struct snapshot *snapshot,
 {
     char a[TUI_TEXT_MAX], b[TUI_TEXT_MAX];
     (void)snapshot;
-    (void)canvas_printf(canvas, 0, 0, STYLE_PLAIN, "rocetop: %s pkts, drop %s",
-                        text_count5(a, ui->status.frames),
-                        text_count5(b, ui->status.dropped_kernel + ui->status.dropped_iface));
+    (void)tui_canvas_printf(
+        canvas, 0, 0, STYLE_PLAIN, "rocetop: %s pkts, drop %s",
+        tui_text_count5(a, ui->status.frames),
+        tui_text_count5(b, ui->status.dropped_kernel + ui->status.dropped_iface));
     if (canvas->rows > 1)
-        (void)canvas_printf(canvas, 1, 0, STYLE_PLAIN, "needs %dx%d", VIEW_COLS_MIN, VIEW_ROWS_MIN);
+        (void)tui_canvas_printf(canvas, 1, 0, STYLE_PLAIN, "needs %dx%d", VIEW_COLS_MIN,
+                                VIEW_ROWS_MIN);
 }
 
 static void draw_screen(const struct ui *ui, const struct snapshot *snapshot, struct canvas *canvas)
@@ -57,6 +59,6 @@ void view_draw(const struct ui *ui, const struct snapshot *snapshot, struct canv
         draw_screen(ui, snapshot, canvas);
     if (ui->mode == MODE_SORT || ui->mode == MODE_COLUMNS || ui->mode == MODE_SAVE)
         view_menu(ui, canvas);
-    parts_title(ui, snapshot, canvas);
-    parts_footer(ui, snapshot, canvas);
+    tui_parts_title(ui, snapshot, canvas);
+    tui_parts_footer(ui, snapshot, canvas);
 }

@@ -14,7 +14,7 @@ bool view_event_shown(const struct ui *ui, const struct snapshot *snapshot,
         return false;
     if (!snapshot->filtered || !entry->has_flow)
         return true;
-    const struct snap_row *row = snapshot_row(snapshot, entry->flow);
+    const struct snap_row *row = tui_snapshot_row(snapshot, entry->flow);
     return row != NULL && row->matched;
 }
 
@@ -34,35 +34,37 @@ static enum canvas_style style_of(const struct log_entry *entry)
     return STYLE_DIM;
 }
 
-void parts_event(const struct snapshot *snapshot, struct canvas *canvas, int y,
-                 const struct log_entry *entry, bool overview, bool selected)
+void tui_parts_event(const struct snapshot *snapshot, struct canvas *canvas, int y,
+                     const struct log_entry *entry, bool overview, bool selected)
 {
     char clock[TUI_TEXT_MAX], qp[16] = "-", psn[16] = "-", detail[512];
     const enum canvas_style style = selected ? STYLE_CURSOR : style_of(entry);
     const bool gap = entry->type == LOG_TYPE_GAP || entry->type == LOG_TYPE_LOSS;
-    (void)log_detail(detail, sizeof(detail), entry, gap && snapshot_unsure(snapshot, entry->ts));
+    (void)tui_log_detail(detail, sizeof(detail), entry,
+                         gap && tui_snapshot_unsure(snapshot, entry->ts));
     if (entry->has_flow)
         (void)snprintf(qp, sizeof(qp), "%06" PRIx32, entry->dest_qp);
     if (entry->has_psn)
         (void)snprintf(psn, sizeof(psn), "%" PRIu32, entry->psn);
     if (selected)
-        canvas_style(canvas, y, 0, canvas->cols, STYLE_CURSOR);
+        tui_canvas_style(canvas, y, 0, canvas->cols, STYLE_CURSOR);
     if (overview && entry->has_flow)
-        (void)canvas_printf(canvas, y, 1, style, "%s %-4s %-8s %s psn %s, %s",
-                            text_clock(clock, entry->ts, 3),
-                            log_level_word((enum log_level)entry->level),
-                            log_word((enum log_type)entry->type), qp, psn, detail);
+        (void)tui_canvas_printf(canvas, y, 1, style, "%s %-4s %-8s %s psn %s, %s",
+                                tui_text_clock(clock, entry->ts, 3),
+                                tui_log_level_word((enum log_level)entry->level),
+                                tui_log_word((enum log_type)entry->type), qp, psn, detail);
     else if (overview)
-        (void)canvas_printf(canvas, y, 1, style, "%s %-4s %-8s %s", text_clock(clock, entry->ts, 3),
-                            log_level_word((enum log_level)entry->level),
-                            log_word((enum log_type)entry->type), detail);
+        (void)tui_canvas_printf(canvas, y, 1, style, "%s %-4s %-8s %s",
+                                tui_text_clock(clock, entry->ts, 3),
+                                tui_log_level_word((enum log_level)entry->level),
+                                tui_log_word((enum log_type)entry->type), detail);
     else
-        (void)canvas_printf(canvas, y, 0, style, "%c %s  %-5s  %-8s  %-6s  %-8s  %s",
-                            selected ? '>' : ' ', text_clock(clock, entry->ts, 6),
-                            log_level_word((enum log_level)entry->level),
-                            log_word((enum log_type)entry->type), qp, psn, detail);
+        (void)tui_canvas_printf(canvas, y, 0, style, "%c %s  %-5s  %-8s  %-6s  %-8s  %s",
+                                selected ? '>' : ' ', tui_text_clock(clock, entry->ts, 6),
+                                tui_log_level_word((enum log_level)entry->level),
+                                tui_log_word((enum log_type)entry->type), qp, psn, detail);
     if (selected)
-        canvas_style(canvas, y, 0, canvas->cols, STYLE_CURSOR);
+        tui_canvas_style(canvas, y, 0, canvas->cols, STYLE_CURSOR);
 }
 
 void view_events(const struct ui *ui, const struct snapshot *snapshot, struct canvas *canvas)
@@ -85,31 +87,33 @@ void view_events(const struct ui *ui, const struct snapshot *snapshot, struct ca
     char line[UI_TEXT_LEN + 128];
     (void)snprintf(line, sizeof(line),
                    "events %" PRIu64 ", shown %" PRIu32 "   level >= %s   filter: %s", log->count,
-                   n, log_level_word((enum log_level)ui->settings.level),
+                   n, tui_log_level_word((enum log_level)ui->settings.level),
                    ui->filter[0] != '\0' ? ui->filter : "-");
     const char *follow = ui->event_at == 0 ? "follow: on" : "follow: off (End)";
     const int room = canvas->cols - (int)strlen(follow) - 3;
-    (void)canvas_text(canvas, 1, 1, room, STYLE_PLAIN, line);
-    canvas_right(canvas, 1, canvas->cols - 1, STYLE_PLAIN, follow);
-    parts_tabs(ui, canvas, 2, kept < log->count ? "older ones are forgotten" : "");
-    (void)canvas_printf(canvas, 3, 0, STYLE_BOLD, "  %-15s  %-5s  %-8s  %-6s  %-8s  %s", "TIME",
-                        "LEVEL", "TYPE", "QP", "PSN", "DETAIL");
+    (void)tui_canvas_text(canvas, 1, 1, room, STYLE_PLAIN, line);
+    tui_canvas_right(canvas, 1, canvas->cols - 1, STYLE_PLAIN, follow);
+    tui_parts_tabs(ui, canvas, 2, kept < log->count ? "older ones are forgotten" : "");
+    (void)tui_canvas_printf(canvas, 3, 0, STYLE_BOLD, "  %-15s  %-5s  %-8s  %-6s  %-8s  %s", "TIME",
+                            "LEVEL", "TYPE", "QP", "PSN", "DETAIL");
     if (n == 0)
-        (void)canvas_text(canvas, list.y, 2, canvas->cols - 2, STYLE_DIM,
-                          "none so far (l lowers the level)");
+        (void)tui_canvas_text(canvas, list.y, 2, canvas->cols - 2, STYLE_DIM,
+                              "none so far (l lowers the level)");
     /* As much as fits with the selected one in view. */
     const uint32_t rows = (uint32_t)list.rows;
     uint32_t top = n > rows ? n - rows : 0;
     if (selected < top)
         top = selected;
     for (uint32_t i = 0; i < rows && top + i < n; i++)
-        parts_event(snapshot, canvas, list.y + (int)i, entry[top + i], false, top + i == selected);
+        tui_parts_event(snapshot, canvas, list.y + (int)i, entry[top + i], false,
+                        top + i == selected);
     const int y = canvas->rows - 3;
     if (y > list.y + (int)n) {
-        (void)canvas_text(
+        (void)tui_canvas_text(
             canvas, y, 1, canvas->cols - 1, STYLE_DIM,
             "capture drops mark every gap of the same second \"unsure\", not \"lost\"");
-        (void)canvas_text(canvas, y + 1, 1, canvas->cols - 1, STYLE_DIM,
-                          "repeats are folded (x12); thresholds: F8 or [events] in the rc file");
+        (void)tui_canvas_text(
+            canvas, y + 1, 1, canvas->cols - 1, STYLE_DIM,
+            "repeats are folded (x12); thresholds: F8 or [events] in the rc file");
     }
 }

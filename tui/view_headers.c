@@ -16,7 +16,7 @@ static const char *opcode_text(const struct ring_record *r, char *buf)
     const struct roce_opcode_info *info = roce_opcode_info(r->opcode);
     if (!r->has_bth || info->text == NULL)
         return "?";
-    (void)text_set(buf, info->text);
+    (void)tui_text_set(buf, info->text);
     char *rdma = strstr(buf, "RDMA ");
     if (rdma != NULL)
         memmove(rdma, rdma + 5, strlen(rdma + 5) + 1);
@@ -28,29 +28,29 @@ static void draw_frame(struct canvas *canvas, int y, const struct snap_frame *fr
 {
     char clock[TUI_TEXT_MAX], delta[TUI_TEXT_MAX], opcode[TUI_TEXT_MAX], note[64] = "";
     const struct ring_record *r = &frame->record;
-    const char *word = qp_frame_word(frame);
+    const char *word = tui_qp_frame_word(frame);
     if (r->op == ROCE_OP_ACK && roce_aeth_kind(r->syndrome) == ROCE_AETH_NAK &&
         roce_nak_text(roce_aeth_value(r->syndrome)) != NULL)
         (void)snprintf(note, sizeof(note), " %s", roce_nak_text(roce_aeth_value(r->syndrome)));
     else if ((r->flags & ROCE_V_GAP) != 0)
         (void)snprintf(note, sizeof(note), " %" PRIu32, r->missing);
-    (void)text_set(delta, "-");
+    (void)tui_text_set(delta, "-");
     if (before != NULL && r->ts >= before->record.ts)
-        (void)text_time(delta, r->ts - before->record.ts);
-    const enum canvas_style style = selected                  ? STYLE_CURSOR
-                                    : qp_frame_matters(frame) ? STYLE_ERROR
-                                    : word[0] != '\0'         ? STYLE_WARN
-                                    : frame->reverse          ? STYLE_DIM
-                                                              : STYLE_PLAIN;
-    int x =
-        canvas_printf(canvas, y, 0, style, "%c%7" PRIu64 " %s %6s %c ", selected ? '>' : ' ',
-                      r->number, text_clock(clock, r->ts, 6), delta, frame->reverse ? '<' : '>');
-    (void)canvas_text(canvas, y, x, 23, style, opcode_text(r, opcode));
-    (void)canvas_printf(canvas, y, x + 23, style, " %8" PRIu32 " %4" PRIu32 "%s%s%s%s", r->psn,
-                        r->origlen, r->ecn == ROCE_ECN_CE ? " CE" : "", word[0] != '\0' ? " " : "",
-                        word, note);
+        (void)tui_text_time(delta, r->ts - before->record.ts);
+    const enum canvas_style style = selected                      ? STYLE_CURSOR
+                                    : tui_qp_frame_matters(frame) ? STYLE_ERROR
+                                    : word[0] != '\0'             ? STYLE_WARN
+                                    : frame->reverse              ? STYLE_DIM
+                                                                  : STYLE_PLAIN;
+    int x = tui_canvas_printf(canvas, y, 0, style, "%c%7" PRIu64 " %s %6s %c ",
+                              selected ? '>' : ' ', r->number, tui_text_clock(clock, r->ts, 6),
+                              delta, frame->reverse ? '<' : '>');
+    (void)tui_canvas_text(canvas, y, x, 23, style, opcode_text(r, opcode));
+    (void)tui_canvas_printf(canvas, y, x + 23, style, " %8" PRIu32 " %4" PRIu32 "%s%s%s%s", r->psn,
+                            r->origlen, r->ecn == ROCE_ECN_CE ? " CE" : "",
+                            word[0] != '\0' ? " " : "", word, note);
     if (selected)
-        canvas_style(canvas, y, 0, canvas->cols, STYLE_CURSOR);
+        tui_canvas_style(canvas, y, 0, canvas->cols, STYLE_CURSOR);
 }
 
 /* What is the same in nearly every frame, or wrong because only a slice of it is here. */
@@ -83,8 +83,8 @@ static bool draw_field(struct canvas *canvas, int y, int x, int width, size_t in
         (void)snprintf(text, sizeof(text), "%s", value.s);
     else
         *roce_value_format(field, &value, text, sizeof(text)) = '\0';
-    const int at = canvas_printf(canvas, y, x, STYLE_DIM, "%.*s: ", width - 4, field->label);
-    (void)canvas_text(canvas, y, at, x + width - 1 - at, STYLE_PLAIN, text);
+    const int at = tui_canvas_printf(canvas, y, x, STYLE_DIM, "%.*s: ", width - 4, field->label);
+    (void)tui_canvas_text(canvas, y, at, x + width - 1 - at, STYLE_PLAIN, text);
     return true;
 }
 
@@ -103,8 +103,8 @@ static void draw_fields(struct canvas *canvas, int y, int end, const struct snap
     const size_t count = roce_field_count();
     size_t first = 0;
     if (frame->slice_len == 0) {
-        (void)canvas_text(canvas, y, 1, canvas->cols - 1, STYLE_DIM,
-                          "its bytes could not be read again");
+        (void)tui_canvas_text(canvas, y, 1, canvas->cols - 1, STYLE_DIM,
+                              "its bytes could not be read again");
         return;
     }
     (void)roce_packet_decode(&raw, NULL, &pkt);
@@ -124,7 +124,7 @@ void view_headers(const struct ui *ui, const struct snapshot *snapshot, struct c
     const struct view_list list = view_list(ui);
     const uint32_t n = snapshot->detail.frames;
     if (n == 0) {
-        (void)canvas_text(
+        (void)tui_canvas_text(
             canvas, list.y, 1, canvas->cols - 1, STYLE_DIM,
             "its frames have left the ring of newest frames; go back with [ in a file");
         return;
@@ -142,6 +142,6 @@ void view_headers(const struct ui *ui, const struct snapshot *snapshot, struct c
         return;
     (void)snprintf(heading, sizeof(heading), "frame %" PRIu64,
                    snapshot->frame[ui->frame_at].record.number);
-    parts_heading(canvas, y, heading, "rocedump -V shows all");
+    tui_parts_heading(canvas, y, heading, "rocedump -V shows all");
     draw_fields(canvas, y + 1, canvas->rows - 1, &snapshot->frame[ui->frame_at]);
 }

@@ -23,22 +23,23 @@ static void draw_host(const struct ui *ui, const struct snapshot *snapshot, stru
             in += row->bps;
     }
     const bool rates = snapshot->has_rates;
-    (void)canvas_printf(canvas, y, 0, selected ? STYLE_CURSOR : STYLE_PLAIN,
-                        "%c %-*s %5" PRIu32 " %5" PRIu32 " %8s %8s %8s %8s", selected ? '>' : ' ',
-                        ADDR_WIDTH, text_addr(addr, host->addr, host->ip_version, ADDR_WIDTH),
-                        host->flows_out, host->flows_in, rates ? text_fixed(a, out / unit, 2) : "-",
-                        rates ? text_fixed(b, in / unit, 2) : "-",
-                        text_count5(c, host->packets_out), text_count5(d, host->packets_in));
+    (void)tui_canvas_printf(
+        canvas, y, 0, selected ? STYLE_CURSOR : STYLE_PLAIN,
+        "%c %-*s %5" PRIu32 " %5" PRIu32 " %8s %8s %8s %8s", selected ? '>' : ' ', ADDR_WIDTH,
+        tui_text_addr(addr, host->addr, host->ip_version, ADDR_WIDTH), host->flows_out,
+        host->flows_in, rates ? tui_text_fixed(a, out / unit, 2) : "-",
+        rates ? tui_text_fixed(b, in / unit, 2) : "-", tui_text_count5(c, host->packets_out),
+        tui_text_count5(d, host->packets_in));
     if (selected)
-        canvas_style(canvas, y, 0, canvas->cols, STYLE_CURSOR);
+        tui_canvas_style(canvas, y, 0, canvas->cols, STYLE_CURSOR);
 }
 
 static void draw_counters(struct canvas *canvas, int y, int end, const struct roce_host *host)
 {
     char text[TUI_TEXT_MAX], heading[96];
     (void)snprintf(heading, sizeof(heading), "%s: what its NIC should have counted",
-                   text_addr(text, host->addr, host->ip_version, 45));
-    parts_heading(canvas, y++, heading, "hw_counters");
+                   tui_text_addr(text, host->addr, host->ip_version, 45));
+    tui_parts_heading(canvas, y++, heading, "hw_counters");
     const int columns = canvas->cols >= 76 ? 2 : 1;
     const int width = canvas->cols / columns;
     const int rows = (ROCE_HW_COUNT + columns - 1) / columns;
@@ -49,30 +50,31 @@ static void draw_counters(struct canvas *canvas, int y, int end, const struct ro
         if (row >= end)
             continue;
         const bool bad = has && n > 0 && i >= ROCE_HW_OUT_OF_SEQUENCE;
-        (void)canvas_text(canvas, row, x + 1, width - 9, STYLE_PLAIN,
-                          roce_hw_name((enum roce_hw)i));
-        canvas_right(canvas, row, x + width - 2,
-                     bad   ? STYLE_WARN
-                     : has ? STYLE_PLAIN
-                           : STYLE_DIM,
-                     has ? text_count5(text, n) : "n/a");
+        (void)tui_canvas_text(canvas, row, x + 1, width - 9, STYLE_PLAIN,
+                              roce_hw_name((enum roce_hw)i));
+        tui_canvas_right(canvas, row, x + width - 2,
+                         bad   ? STYLE_WARN
+                         : has ? STYLE_PLAIN
+                               : STYLE_DIM,
+                         has ? tui_text_count5(text, n) : "n/a");
     }
     if (y + rows > end)
-        canvas_right(canvas, end - 1, canvas->cols, STYLE_DIM, "(more rows show more)");
+        tui_canvas_right(canvas, end - 1, canvas->cols, STYLE_DIM, "(more rows show more)");
 }
 
 void view_hosts(const struct ui *ui, const struct snapshot *snapshot, struct canvas *canvas)
 {
     const struct view_list list = view_list(ui);
-    (void)canvas_printf(canvas, 1, 1, STYLE_PLAIN, "hosts %" PRIu32 "%s", snapshot->all_hosts,
-                        snapshot->observer.hosts_lost > 0 ? " and more that were not kept" : "");
-    parts_tabs(ui, canvas, 2, "");
+    (void)tui_canvas_printf(canvas, 1, 1, STYLE_PLAIN, "hosts %" PRIu32 "%s", snapshot->all_hosts,
+                            snapshot->observer.hosts_lost > 0 ? " and more that were not kept"
+                                                              : "");
+    tui_parts_tabs(ui, canvas, 2, "");
     const bool bytes = ui->settings.units == UNITS_BYTES;
-    (void)canvas_printf(canvas, 3, 2, STYLE_BOLD, "%-*s %5s %5s %8s %8s %8s %8s", ADDR_WIDTH,
-                        "HOST", "QP>", "QP<", bytes ? "GB/s>" : "Gb/s>", bytes ? "GB/s<" : "Gb/s<",
-                        "PKTS>", "PKTS<");
+    (void)tui_canvas_printf(canvas, 3, 2, STYLE_BOLD, "%-*s %5s %5s %8s %8s %8s %8s", ADDR_WIDTH,
+                            "HOST", "QP>", "QP<", bytes ? "GB/s>" : "Gb/s>",
+                            bytes ? "GB/s<" : "Gb/s<", "PKTS>", "PKTS<");
     if (snapshot->n_hosts == 0) {
-        (void)canvas_text(canvas, list.y, 2, canvas->cols - 2, STYLE_DIM, "no RoCE so far");
+        (void)tui_canvas_text(canvas, list.y, 2, canvas->cols - 2, STYLE_DIM, "no RoCE so far");
         return;
     }
     int rows = list.rows;
@@ -86,5 +88,6 @@ void view_hosts(const struct ui *ui, const struct snapshot *snapshot, struct can
     if (ui->host_at < snapshot->n_hosts)
         draw_counters(canvas, list.y + rows + 1, canvas->rows - 1, &snapshot->host[ui->host_at]);
     else
-        (void)canvas_text(canvas, list.y + rows + 1, 1, canvas->cols - 1, STYLE_DIM, "> out, < in");
+        (void)tui_canvas_text(canvas, list.y + rows + 1, 1, canvas->cols - 1, STYLE_DIM,
+                              "> out, < in");
 }

@@ -20,13 +20,13 @@ void view_help(const struct ui *ui, struct canvas *canvas)
     const int columns = canvas->cols >= 76 ? 2 : 1;
     const int rows = (count + columns - 1) / columns, width = canvas->cols / columns;
     (void)ui;
-    parts_heading(canvas, 1, "KEYS", "rocetop " ROCEKIT_VERSION);
+    tui_parts_heading(canvas, 1, "KEYS", "rocetop " ROCEKIT_VERSION);
     for (int i = 0; i < count; i++) {
         const int y = 2 + i % rows, x = 1 + i / rows * width;
         if (y >= canvas->rows - 1)
             continue;
-        (void)canvas_text(canvas, y, x, 12, STYLE_BOLD, keys[i].keys);
-        (void)canvas_text(canvas, y, x + 13, width - 14, STYLE_PLAIN, keys[i].text);
+        (void)tui_canvas_text(canvas, y, x, 12, STYLE_BOLD, keys[i].keys);
+        (void)tui_canvas_text(canvas, y, x + 13, width - 14, STYLE_PLAIN, keys[i].text);
     }
     static const char *const notes[] = {
         "A QP here is one direction towards one QP. GAP counts PSNs that this port did",
@@ -38,36 +38,36 @@ void view_help(const struct ui *ui, struct canvas *canvas)
     };
     const int y = 3 + rows;
     for (int i = 0; i < (int)(sizeof(notes) / sizeof(notes[0])) && y + i < canvas->rows - 1; i++)
-        (void)canvas_text(canvas, y + i, 1, canvas->cols - 1, STYLE_PLAIN, notes[i]);
+        (void)tui_canvas_text(canvas, y + i, 1, canvas->cols - 1, STYLE_PLAIN, notes[i]);
 }
 
 void view_setup(const struct ui *ui, struct canvas *canvas)
 {
-    parts_heading(canvas, 1, "SETUP", "w writes the configuration file");
+    tui_parts_heading(canvas, 1, "SETUP", "w writes the configuration file");
     const int rows = canvas->rows - 5;
     const uint32_t top = ui->setup_at >= (uint32_t)rows ? ui->setup_at - (uint32_t)rows + 1 : 0;
     for (int i = 0; i < rows; i++) {
         const size_t at = top + (size_t)i;
         char value[SETTING_TEXT_MAX];
-        if (at >= settings_count())
+        if (at >= tui_settings_count())
             break;
-        const struct setting *setting = settings_at(at);
+        const struct setting *setting = tui_settings_at(at);
         const bool selected = at == ui->setup_at;
         const enum canvas_style style = selected ? STYLE_CURSOR : STYLE_PLAIN;
-        (void)canvas_printf(canvas, 2 + i, 0, style, "%c %-18s %-10.24s", selected ? '>' : ' ',
-                            setting->key, settings_get(&ui->settings, at, value));
+        (void)tui_canvas_printf(canvas, 2 + i, 0, style, "%c %-18s %-10.24s", selected ? '>' : ' ',
+                                setting->key, tui_settings_get(&ui->settings, at, value));
         const int x = 32;
         if (canvas->cols > x + 10)
-            (void)canvas_text(canvas, 2 + i, x, canvas->cols - x, selected ? style : STYLE_DIM,
-                              setting->help);
+            (void)tui_canvas_text(canvas, 2 + i, x, canvas->cols - x, selected ? style : STYLE_DIM,
+                                  setting->help);
         if (selected)
-            canvas_style(canvas, 2 + i, 0, canvas->cols, STYLE_CURSOR);
+            tui_canvas_style(canvas, 2 + i, 0, canvas->cols, STYLE_CURSOR);
     }
-    const struct setting *setting = settings_at(ui->setup_at);
-    (void)canvas_printf(canvas, canvas->rows - 3, 1, STYLE_PLAIN, "%s", setting->help);
+    const struct setting *setting = tui_settings_at(ui->setup_at);
+    (void)tui_canvas_printf(canvas, canvas->rows - 3, 1, STYLE_PLAIN, "%s", setting->help);
     if (setting->limits[0] != '\0')
-        (void)canvas_printf(canvas, canvas->rows - 2, 1, STYLE_DIM, "%s: %s", setting->key,
-                            setting->limits);
+        (void)tui_canvas_printf(canvas, canvas->rows - 2, 1, STYLE_DIM, "%s: %s", setting->key,
+                                setting->limits);
 }
 
 static void menu_line(const struct ui *ui, uint32_t index, char *text, size_t size)
@@ -84,7 +84,7 @@ static void menu_line(const struct ui *ui, uint32_t index, char *text, size_t si
         (void)snprintf(text, size, "%c  %s", "amfqwt"[index], saves[index]);
         return;
     }
-    const struct table_column_info *info = table_column((enum table_column)index);
+    const struct table_column_info *info = tui_table_column((enum table_column)index);
     if (ui->mode == MODE_COLUMNS) {
         bool shown = false;
         for (int i = 0; i < ui->columns; i++)
@@ -109,10 +109,10 @@ void view_menu(const struct ui *ui, struct canvas *canvas)
     const int x = (canvas->cols - width) / 2, y = (canvas->rows - rows - 2) / 2;
     const uint32_t top = ui->menu_at >= (uint32_t)rows ? ui->menu_at - (uint32_t)rows + 1 : 0;
     for (int i = -1; i <= rows; i++)
-        canvas_clear(canvas, y + 1 + i, x, x + width);
-    canvas_rule(canvas, y, x, x + width);
-    canvas_rule(canvas, y + rows + 1, x, x + width);
-    (void)canvas_text(canvas, y, x + 2, width, STYLE_BOLD, title);
+        tui_canvas_clear(canvas, y + 1 + i, x, x + width);
+    tui_canvas_rule(canvas, y, x, x + width);
+    tui_canvas_rule(canvas, y + rows + 1, x, x + width);
+    (void)tui_canvas_text(canvas, y, x + 2, width, STYLE_BOLD, title);
     for (int i = 0; i < rows; i++) {
         char text[256];
         const uint32_t at = top + (uint32_t)i;
@@ -120,9 +120,9 @@ void view_menu(const struct ui *ui, struct canvas *canvas)
             break;
         menu_line(ui, at, text, sizeof(text));
         const enum canvas_style style = at == ui->menu_at ? STYLE_CURSOR : STYLE_PLAIN;
-        canvas_style(canvas, y + 1 + i, x, x + width, style);
-        canvas_put(canvas, y + 1 + i, x, at == ui->menu_at ? '>' : ' ', style);
-        (void)canvas_text(canvas, y + 1 + i, x + 2, width - 3, style, text);
-        canvas_style(canvas, y + 1 + i, x, x + width, style);
+        tui_canvas_style(canvas, y + 1 + i, x, x + width, style);
+        tui_canvas_put(canvas, y + 1 + i, x, at == ui->menu_at ? '>' : ' ', style);
+        (void)tui_canvas_text(canvas, y + 1 + i, x + 2, width - 3, style, text);
+        tui_canvas_style(canvas, y + 1 + i, x, x + width, style);
     }
 }

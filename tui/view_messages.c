@@ -17,8 +17,8 @@ static void append(char *line, size_t size, const char *name, uint64_t n)
 static void draw_pair(struct canvas *canvas, int y, const char *label, const char *text,
                       enum canvas_style style)
 {
-    (void)canvas_text(canvas, y, 1, 14, STYLE_PLAIN, label);
-    (void)canvas_text(canvas, y, 16, canvas->cols - 16, style, text);
+    (void)tui_canvas_text(canvas, y, 1, 14, STYLE_PLAIN, label);
+    (void)tui_canvas_text(canvas, y, 16, canvas->cols - 16, style, text);
 }
 
 static int draw_facts(const struct snapshot *snapshot, struct canvas *canvas, int y)
@@ -51,17 +51,18 @@ static int draw_facts(const struct snapshot *snapshot, struct canvas *canvas, in
             text, sizeof(text),
             "%" PRIu64 " marks CE (%s%%), %" PRIu64 " CNPs, %" PRIu64
             " runs unanswered; CE to CNP p50 %s",
-            c->ce, text_percent(a, c->ce, row->packets - row->cnps), c->cnps, c->ce_runs_unanswered,
-            c->has_quantiles && c->cnp_delay.count > 0 ? text_time(b, c->cnp_delay.p50) : "-");
+            c->ce, tui_text_percent(a, c->ce, row->packets - row->cnps), c->cnps,
+            c->ce_runs_unanswered,
+            c->has_quantiles && c->cnp_delay.count > 0 ? tui_text_time(b, c->cnp_delay.p50) : "-");
     else
         (void)snprintf(text, sizeof(text), "%" PRIu64 " marks CE (%s%%); CNPs n/a", row->ce,
-                       text_percent(a, row->ce, row->packets - row->cnps));
+                       tui_text_percent(a, row->ce, row->packets - row->cnps));
     draw_pair(canvas, y++, "congestion", text, row->ce > 0 ? STYLE_WARN : STYLE_PLAIN);
     if (c->rate_measured > 0) {
         (void)snprintf(text, sizeof(text),
                        "fell after %" PRIu64 " of %" PRIu64 " CNPs: %s before, %s behind",
-                       c->rate_fell, c->rate_measured, text_bytes(a, c->rate_before_bps / 8),
-                       text_bytes(b, c->rate_after_bps / 8));
+                       c->rate_fell, c->rate_measured, tui_text_bytes(a, c->rate_before_bps / 8),
+                       tui_text_bytes(b, c->rate_after_bps / 8));
         draw_pair(canvas, y++, "rate per s", text, STYLE_PLAIN);
     }
     return y;
@@ -76,11 +77,11 @@ void view_messages(const struct ui *ui, const struct snapshot *snapshot, struct 
     const int left = canvas->rows - 1 - y - 2;
     int rows = left / 2;
     rows = rows > 22 ? 22 : rows;
-    qp_latency_heading(canvas, y, "message latency, first pkt > ack", &detail->latency);
-    qp_histogram(canvas, y + 1, rows, columns, &detail->latency);
+    tui_qp_latency_heading(canvas, y, "message latency, first pkt > ack", &detail->latency);
+    tui_qp_histogram(canvas, y + 1, rows, columns, &detail->latency);
     y += 1 + rows;
     if (left - rows < 2)
         return;
-    qp_latency_heading(canvas, y, "ACK latency, AckReq > ack", &detail->ack);
-    qp_histogram(canvas, y + 1, left - rows, columns, &detail->ack);
+    tui_qp_latency_heading(canvas, y, "ACK latency, AckReq > ack", &detail->ack);
+    tui_qp_histogram(canvas, y + 1, left - rows, columns, &detail->ack);
 }

@@ -35,10 +35,10 @@ static const char *per_second(const struct snapshot *snapshot, char *buf, uint64
 {
     char number[TUI_TEXT_MAX];
     if (snapshot->over)
-        return text_count5(buf, n);
+        return tui_text_count5(buf, n);
     if (!snapshot->has_rates)
-        return text_set(buf, "-");
-    (void)snprintf(buf, TUI_TEXT_MAX, "%s/s", text_rate(number, (double)n / snapshot->seconds));
+        return tui_text_set(buf, "-");
+    (void)snprintf(buf, TUI_TEXT_MAX, "%s/s", tui_text_rate(number, (double)n / snapshot->seconds));
     return buf;
 }
 
@@ -58,9 +58,9 @@ static void pause_text(const struct snapshot *snapshot, char *buf)
                 most = i;
     }
     if (!any) {
-        (void)text_set(buf, "pause n/a");
+        (void)tui_text_set(buf, "pause n/a");
     } else if (most < 0) {
-        (void)text_set(buf, "pause 0");
+        (void)tui_text_set(buf, "pause 0");
     } else if (snapshot->link_speed_bps == 0) {
         (void)snprintf(buf, TUI_TEXT_MAX, "pause %s XOFF %s", priority[most],
                        per_second(snapshot, number, rates->xoff[most]));
@@ -68,7 +68,7 @@ static void pause_text(const struct snapshot *snapshot, char *buf)
         const double seconds = snapshot->seconds > 0 ? snapshot->seconds : 1;
         (void)snprintf(
             buf, TUI_TEXT_MAX, "pause %s %s/s", priority[most],
-            text_long_time(number, (uint64_t)((double)rates->paused_ns[most] / seconds)));
+            tui_text_long_time(number, (uint64_t)((double)rates->paused_ns[most] / seconds)));
     }
 }
 
@@ -86,21 +86,21 @@ static void draw_totals(const struct ui *ui, const struct snapshot *snapshot, st
     const int y = PARTS_TOTALS;
     int x;
     if (snapshot->has_rates)
-        x = canvas_printf(canvas, y, 1, STYLE_BOLD, "RoCE %s  %s pps  msgs %s/s",
-                          bytes ? text_byte_rate(a, (double)r->bytes / seconds)
-                                : text_bit_rate(a, 8 * (double)r->bytes / seconds),
-                          text_rate(b, (double)r->packets / seconds),
-                          text_rate(c, (double)r->messages / seconds));
+        x = tui_canvas_printf(canvas, y, 1, STYLE_BOLD, "RoCE %s  %s pps  msgs %s/s",
+                              bytes ? tui_text_byte_rate(a, (double)r->bytes / seconds)
+                                    : tui_text_bit_rate(a, 8 * (double)r->bytes / seconds),
+                              tui_text_rate(b, (double)r->packets / seconds),
+                              tui_text_rate(c, (double)r->messages / seconds));
     else
-        x = canvas_text(canvas, y, 1, canvas->cols, STYLE_BOLD, "RoCE - b/s  - pps  msgs -");
-    x = canvas_printf(canvas, y, x, STYLE_PLAIN, "  QPs %" PRIu32 "/%" PRIu32, snapshot->active,
-                      snapshot->all_rows);
+        x = tui_canvas_text(canvas, y, 1, canvas->cols, STYLE_BOLD, "RoCE - b/s  - pps  msgs -");
+    x = tui_canvas_printf(canvas, y, x, STYLE_PLAIN, "  QPs %" PRIu32 "/%" PRIu32, snapshot->active,
+                          snapshot->all_rows);
     char right[2 * TUI_TEXT_MAX];
     (void)snprintf(right, sizeof(right), "CE %s%%  CNP %s",
-                   snapshot->has_rates ? text_percent(a, r->ce, r->data) : "-",
+                   snapshot->has_rates ? tui_text_percent(a, r->ce, r->data) : "-",
                    per_second(snapshot, b, r->cnps));
     if (x + (int)strlen(right) < canvas->cols)
-        canvas_right(canvas, y, canvas->cols - 1, bad(r->ce + r->cnps, STYLE_WARN), right);
+        tui_canvas_right(canvas, y, canvas->cols - 1, bad(r->ce + r->cnps, STYLE_WARN), right);
 
     const bool unsure = snapshot->n_drops > 0 && r->dropped > 0;
     const struct {
@@ -116,13 +116,13 @@ static void draw_totals(const struct ui *ui, const struct snapshot *snapshot, st
     };
     x = 1;
     for (size_t i = 0; i < sizeof(item) / sizeof(item[0]); i++)
-        x = 2 + canvas_printf(canvas, y + 1, x, bad(item[i].n, item[i].style), "%s %s",
-                              item[i].name, per_second(snapshot, a, item[i].n));
-    x = canvas_printf(canvas, y + 1, x, bad(snapshot->sum.icrc_bad, STYLE_ERROR), "badICRC %s",
-                      text_count5(a, snapshot->sum.icrc_bad));
+        x = 2 + tui_canvas_printf(canvas, y + 1, x, bad(item[i].n, item[i].style), "%s %s",
+                                  item[i].name, per_second(snapshot, a, item[i].n));
+    x = tui_canvas_printf(canvas, y + 1, x, bad(snapshot->sum.icrc_bad, STYLE_ERROR), "badICRC %s",
+                          tui_text_count5(a, snapshot->sum.icrc_bad));
     pause_text(snapshot, a);
     if (x + (int)strlen(a) + 1 < canvas->cols)
-        canvas_right(canvas, y + 1, canvas->cols - 1, STYLE_PLAIN, a);
+        tui_canvas_right(canvas, y + 1, canvas->cols - 1, STYLE_PLAIN, a);
 }
 
 struct graph_row {
@@ -154,13 +154,13 @@ static double value_of(const struct ui *ui, int graph, const struct bin *bin, do
 static void figures(int graph, double value, char *buf)
 {
     if (graph == 0)
-        (void)text_fixed(buf, value, value < 9.995 ? 2 : 1);
+        (void)tui_text_fixed(buf, value, value < 9.995 ? 2 : 1);
     else if (graph == 1)
-        (void)text_fixed(buf, value, 1);
+        (void)tui_text_fixed(buf, value, 1);
     else if (graph == 3)
-        (void)text_time(buf, (uint64_t)value);
+        (void)tui_text_time(buf, (uint64_t)value);
     else
-        (void)text_rate(buf, value);
+        (void)tui_text_rate(buf, value);
 }
 
 static void draw_graphs(const struct ui *ui, const struct snapshot *snapshot, struct canvas *canvas,
@@ -176,7 +176,7 @@ static void draw_graphs(const struct ui *ui, const struct snapshot *snapshot, st
     const double seconds = (double)shown->group_ns / 1e9;
     double max[GRAPHS] = {0}, last[GRAPHS] = {0};
     for (uint32_t i = 0; i < shown->n; i++) {
-        const struct bin bin = parts_series_at(shown, i);
+        const struct bin bin = tui_parts_series_at(shown, i);
         for (int g = 0; g < GRAPHS; g++) {
             value[g][i] = last[g] = value_of(ui, g, &bin, seconds);
             max[g] = last[g] > max[g] ? last[g] : max[g];
@@ -185,15 +185,15 @@ static void draw_graphs(const struct ui *ui, const struct snapshot *snapshot, st
     for (int i = 0; i < l->graphs; i++) {
         const int g = order[i], y = PARTS_BODY + i * l->graph_rows;
         char a[TUI_TEXT_MAX], b[TUI_TEXT_MAX], text[2 * TUI_TEXT_MAX + 4];
-        (void)canvas_text(canvas, y, 1, LABEL - 1, STYLE_PLAIN,
-                          g == 0 && ui->settings.units == UNITS_BYTES ? "GB/s" : labels[g]);
+        (void)tui_canvas_text(canvas, y, 1, LABEL - 1, STYLE_PLAIN,
+                              g == 0 && ui->settings.units == UNITS_BYTES ? "GB/s" : labels[g]);
         bool any = false;
         for (int p = 0; p < SERIES_PRIORITIES; p++)
             any = any || snapshot->sum.xoff[p] + snapshot->sum.xon[p] > 0;
         if (g == 3 && (!any || snapshot->link_speed_bps == 0)) {
-            canvas_text(canvas, y, LABEL, canvas->cols - LABEL, STYLE_DIM,
-                        any ? "n/a without the link speed (--link-speed)"
-                            : "n/a: no pause frame was captured");
+            tui_canvas_text(canvas, y, LABEL, canvas->cols - LABEL, STYLE_DIM,
+                            any ? "n/a without the link speed (--link-speed)"
+                                : "n/a: no pause frame was captured");
             continue;
         }
         const struct parts_graph graph = {.y = y,
@@ -207,13 +207,13 @@ static void draw_graphs(const struct ui *ui, const struct snapshot *snapshot, st
                                           .log_scale = ui->settings.log_scale,
                                           .sparse = g == 4,
                                           .style = max[g] > 0 ? styles[g] : STYLE_DIM};
-        parts_graph(canvas, &graph);
+        tui_parts_graph(canvas, &graph);
         if (shown->n == 0)
             continue;
         figures(g, last[g], a);
         figures(g, max[g], b);
         (void)snprintf(text, sizeof(text), "%s ^%s", a, b);
-        canvas_right(canvas, y, canvas->cols - 1, STYLE_PLAIN, text);
+        tui_canvas_right(canvas, y, canvas->cols - 1, STYLE_PLAIN, text);
     }
 }
 
@@ -224,17 +224,17 @@ static void draw_events(const struct ui *ui, const struct snapshot *snapshot, st
     const struct log_entry *newest[CANVAS_ROWS_MAX];
     const uint64_t kept = log->count < LOG_ENTRIES ? log->count : LOG_ENTRIES;
     int n = 0;
-    parts_heading(canvas, l->events_y, "EVENTS", "4 = all");
+    tui_parts_heading(canvas, l->events_y, "EVENTS", "4 = all");
     for (uint64_t i = 1; i <= kept && n < l->events_rows; i++) {
         const struct log_entry *entry = &log->entry[(log->count - i) % LOG_ENTRIES];
         if (view_event_shown(ui, snapshot, entry))
             newest[n++] = entry;
     }
     for (int i = 0; i < n; i++)
-        parts_event(snapshot, canvas, l->events_y + 1 + i, newest[n - 1 - i], true, false);
+        tui_parts_event(snapshot, canvas, l->events_y + 1 + i, newest[n - 1 - i], true, false);
     if (n == 0)
-        (void)canvas_text(canvas, l->events_y + 1, 1, canvas->cols - 1, STYLE_DIM,
-                          "none so far at this level (4, then l: lower the level)");
+        (void)tui_canvas_text(canvas, l->events_y + 1, 1, canvas->cols - 1, STYLE_DIM,
+                              "none so far at this level (4, then l: lower the level)");
 }
 
 void view_overview(const struct ui *ui, const struct snapshot *snapshot, struct canvas *canvas)
@@ -243,26 +243,27 @@ void view_overview(const struct ui *ui, const struct snapshot *snapshot, struct 
     char text[64], heading[160];
     int width = canvas->cols - LABEL - FIGURES;
     width = width < COLS_MAX ? width : COLS_MAX;
-    const struct parts_series shown = parts_series(snapshot, width, text);
+    const struct parts_series shown = tui_parts_series(snapshot, width, text);
     draw_totals(ui, snapshot, canvas);
-    parts_tabs(ui, canvas, PARTS_TABS, text);
+    tui_parts_tabs(ui, canvas, PARTS_TABS, text);
     draw_graphs(ui, snapshot, canvas, &l, &shown);
-    (void)snprintf(heading, sizeof(heading), "WORST QPs by %s%s", table_column(ui->sort)->title,
+    (void)snprintf(heading, sizeof(heading), "WORST QPs by %s%s", tui_table_column(ui->sort)->title,
                    ui->inverted ? " (inverted)" : "");
-    parts_heading(canvas, l.table_y, heading,
-                  l.events_rows == 0 ? "small: 4 shows events" : "2 = all");
-    parts_table_head(ui, canvas, l.table_y + 1, true);
+    tui_parts_heading(canvas, l.table_y, heading,
+                      l.events_rows == 0 ? "small: 4 shows events" : "2 = all");
+    tui_parts_table_head(ui, canvas, l.table_y + 1, true);
     if (ui->n_order == 0)
-        (void)canvas_text(canvas, l.table_y + 2, 2, canvas->cols - 2, STYLE_DIM,
-                          snapshot->totals.packets == 0 ? "no frames yet"
-                          : snapshot->all_rows == 0     ? "no RoCE so far"
-                                                    : "no QP passes the filter (F4 changes it)");
+        (void)tui_canvas_text(canvas, l.table_y + 2, 2, canvas->cols - 2, STYLE_DIM,
+                              snapshot->totals.packets == 0 ? "no frames yet"
+                              : snapshot->all_rows == 0
+                                  ? "no RoCE so far"
+                                  : "no QP passes the filter (F4 changes it)");
     for (int i = 0; i < l.table_rows; i++) {
         const uint32_t at = ui->top + (uint32_t)i;
         if (at >= ui->n_order)
             break;
-        parts_table_row(ui, snapshot, canvas, l.table_y + 2 + i, &snapshot->row[ui->order[at]],
-                        true, at == ui->cursor_at);
+        tui_parts_table_row(ui, snapshot, canvas, l.table_y + 2 + i, &snapshot->row[ui->order[at]],
+                            true, at == ui->cursor_at);
     }
     if (l.events_rows > 0)
         draw_events(ui, snapshot, canvas, &l);

@@ -45,17 +45,17 @@ static void title_right(const struct ui *ui, const struct snapshot *snapshot, ch
     const struct ui_status *s = &ui->status;
     char a[TUI_TEXT_MAX], b[TUI_TEXT_MAX], drops[96];
     if (s->live)
-        (void)snprintf(drops, sizeof(drops), "drop k%s if%s", text_count5(a, s->dropped_kernel),
-                       text_count5(b, s->dropped_iface));
+        (void)snprintf(drops, sizeof(drops), "drop k%s if%s", tui_text_count5(a, s->dropped_kernel),
+                       tui_text_count5(b, s->dropped_iface));
     else if (s->has_drops)
-        (void)snprintf(drops, sizeof(drops), "drop %s", text_count5(a, s->dropped_kernel));
+        (void)snprintf(drops, sizeof(drops), "drop %s", tui_text_count5(a, s->dropped_kernel));
     else
         (void)snprintf(drops, sizeof(drops), "drop n/a");
     const double seconds = (double)snapshot->interval_ns / 1e9;
     if (s->live)
         (void)snprintf(buf, size, "%s  %.*fs", drops, seconds < 9.95 ? 1 : 0, seconds);
     else
-        (void)snprintf(buf, size, "%s  %s", drops, text_elapsed(a, s->elapsed_ns));
+        (void)snprintf(buf, size, "%s  %s", drops, tui_text_elapsed(a, s->elapsed_ns));
 }
 
 static int draw_progress(struct canvas *canvas, int x, int width, const struct ui_status *s)
@@ -64,49 +64,54 @@ static int draw_progress(struct canvas *canvas, int x, int width, const struct u
         return x;
     const double part = (double)s->consumed / (double)s->size;
     const int filled = (int)(part * width);
-    canvas_put(canvas, 0, x, '[', STYLE_HEAD);
+    tui_canvas_put(canvas, 0, x, '[', STYLE_HEAD);
     for (int i = 0; i < width; i++)
-        canvas_put(canvas, 0, x + 1 + i, i < filled ? '=' : i == filled ? '>' : ' ', STYLE_HEAD);
-    return canvas_printf(canvas, 0, x + width + 1, STYLE_HEAD, "] %.0f%%", part * 100);
+        tui_canvas_put(canvas, 0, x + 1 + i,
+                       i < filled    ? '='
+                       : i == filled ? '>'
+                                     : ' ',
+                       STYLE_HEAD);
+    return tui_canvas_printf(canvas, 0, x + width + 1, STYLE_HEAD, "] %.0f%%", part * 100);
 }
 
-void parts_title(const struct ui *ui, const struct snapshot *snapshot, struct canvas *canvas)
+void tui_parts_title(const struct ui *ui, const struct snapshot *snapshot, struct canvas *canvas)
 {
     char a[TUI_TEXT_MAX], right[160];
-    canvas_style(canvas, 0, 0, canvas->cols, STYLE_HEAD);
+    tui_canvas_style(canvas, 0, 0, canvas->cols, STYLE_HEAD);
     title_right(ui, snapshot, right, sizeof(right));
     const int end = canvas->cols - 1;
     const int room = end - (int)strlen(right) - 1;
-    int x = canvas_text(canvas, 0, 1, room - 1, STYLE_HEAD, canvas->cols < 60 ? "" : "rocetop  ");
+    int x =
+        tui_canvas_text(canvas, 0, 1, room - 1, STYLE_HEAD, canvas->cols < 60 ? "" : "rocetop  ");
     if (ui->frozen) {
         char count[TUI_TEXT_MAX];
         const uint64_t since = ui->status.frames - ui->frozen_frames;
         (void)snprintf(right + strlen(right), sizeof(right) - strlen(right), "%s", "");
-        x = canvas_text(canvas, 0, x, 24, STYLE_HEAD, ui->status.name);
-        (void)canvas_printf(canvas, 0, x, STYLE_HEAD, "  PAUSED at %s (+%s pkts since)",
-                            text_clock(a, snapshot->now, 0), text_count5(count, since));
-        canvas_clear(canvas, 0, room, canvas->cols);
+        x = tui_canvas_text(canvas, 0, x, 24, STYLE_HEAD, ui->status.name);
+        (void)tui_canvas_printf(canvas, 0, x, STYLE_HEAD, "  PAUSED at %s (+%s pkts since)",
+                                tui_text_clock(a, snapshot->now, 0), tui_text_count5(count, since));
+        tui_canvas_clear(canvas, 0, room, canvas->cols);
     } else {
-        x = canvas_text(canvas, 0, x, canvas->cols / 4, STYLE_HEAD, ui->status.name);
-        x = canvas_text(canvas, 0, x, 2, STYLE_HEAD, "  ");
-        x = canvas_text(canvas, 0, x, room - x, STYLE_HEAD, run_word(ui, a));
+        x = tui_canvas_text(canvas, 0, x, canvas->cols / 4, STYLE_HEAD, ui->status.name);
+        x = tui_canvas_text(canvas, 0, x, 2, STYLE_HEAD, "  ");
+        x = tui_canvas_text(canvas, 0, x, room - x, STYLE_HEAD, run_word(ui, a));
         if (ui->status.live) {
-            x = canvas_printf(canvas, 0, x, STYLE_HEAD, " %s",
-                              text_elapsed(a, ui->status.elapsed_ns));
+            x = tui_canvas_printf(canvas, 0, x, STYLE_HEAD, " %s",
+                                  tui_text_elapsed(a, ui->status.elapsed_ns));
             if (ui->status.bpf[0] != '\0' || room - x > 14)
-                (void)canvas_printf(canvas, 0, x, STYLE_HEAD, "  bpf: %s",
-                                    ui->status.bpf[0] != '\0' ? ui->status.bpf : "- (all)");
+                (void)tui_canvas_printf(canvas, 0, x, STYLE_HEAD, "  bpf: %s",
+                                        ui->status.bpf[0] != '\0' ? ui->status.bpf : "- (all)");
         } else {
             const int width = room - x - 9 < 20 ? room - x - 9 : 20;
             (void)draw_progress(canvas, x + 1, width, &ui->status);
         }
-        canvas_clear(canvas, 0, room, canvas->cols);
+        tui_canvas_clear(canvas, 0, room, canvas->cols);
     }
-    canvas_style(canvas, 0, 0, canvas->cols, STYLE_HEAD);
-    canvas_right(canvas, 0, end, STYLE_HEAD, right);
+    tui_canvas_style(canvas, 0, 0, canvas->cols, STYLE_HEAD);
+    tui_canvas_right(canvas, 0, end, STYLE_HEAD, right);
     const bool lost = ui->status.dropped_kernel + ui->status.dropped_iface > 0;
     if (lost)
-        canvas_style(canvas, 0, end - (int)strlen(right), end, STYLE_ERROR);
+        tui_canvas_style(canvas, 0, end - (int)strlen(right), end, STYLE_ERROR);
 }
 
 int view_tab_at(int x)
@@ -121,26 +126,26 @@ int view_tab_at(int x)
     return -1;
 }
 
-void parts_tabs(const struct ui *ui, struct canvas *canvas, int y, const char *right)
+void tui_parts_tabs(const struct ui *ui, struct canvas *canvas, int y, const char *right)
 {
-    canvas_rule(canvas, y, 0, canvas->cols);
+    tui_canvas_rule(canvas, y, 0, canvas->cols);
     int x = 1;
     for (int i = 0; i < SCREEN_TABS; i++) {
         const bool here = (int)ui->screen == i;
-        x = canvas_text(canvas, y, x, canvas->cols - x, here ? STYLE_CURSOR : STYLE_PLAIN,
-                        tab_names[i]);
+        x = tui_canvas_text(canvas, y, x, canvas->cols - x, here ? STYLE_CURSOR : STYLE_PLAIN,
+                            tab_names[i]);
         x++;
     }
     if (x + (int)strlen(right) < canvas->cols)
-        canvas_right(canvas, y, canvas->cols - 1, STYLE_PLAIN, right);
+        tui_canvas_right(canvas, y, canvas->cols - 1, STYLE_PLAIN, right);
 }
 
-void parts_heading(struct canvas *canvas, int y, const char *left, const char *right)
+void tui_parts_heading(struct canvas *canvas, int y, const char *left, const char *right)
 {
-    canvas_rule(canvas, y, 0, canvas->cols);
-    const int x = canvas_text(canvas, y, 1, canvas->cols - 2, STYLE_BOLD, left);
+    tui_canvas_rule(canvas, y, 0, canvas->cols);
+    const int x = tui_canvas_text(canvas, y, 1, canvas->cols - 2, STYLE_BOLD, left);
     if (x + (int)strlen(right) < canvas->cols)
-        canvas_right(canvas, y, canvas->cols - 1, STYLE_PLAIN, right);
+        tui_canvas_right(canvas, y, canvas->cols - 1, STYLE_PLAIN, right);
 }
 
 /* Keys of the last row: pairs of key and what it does. */
@@ -234,41 +239,41 @@ static void draw_prompt(const struct ui *ui, struct canvas *canvas)
 {
     const int y = canvas->rows - 1;
     const int begin =
-        canvas_text(canvas, y, 0, canvas->cols / 2, STYLE_BOLD, prompt_label(ui->prompt));
+        tui_canvas_text(canvas, y, 0, canvas->cols / 2, STYLE_BOLD, prompt_label(ui->prompt));
     const int room = canvas->cols - begin - 1;
     /* Long text scrolls so that the cursor is in view. */
     const int skip = (int)ui->text_at > room ? (int)ui->text_at - room : 0;
-    (void)canvas_text(canvas, y, begin, room, STYLE_PLAIN, ui->text + skip);
+    (void)tui_canvas_text(canvas, y, begin, room, STYLE_PLAIN, ui->text + skip);
     const int at = begin + (int)ui->text_at - skip;
-    canvas_style(canvas, y, at, at + 1, STYLE_CURSOR);
+    tui_canvas_style(canvas, y, at, at + 1, STYLE_CURSOR);
     if (ui->text[ui->text_at] == '\0')
-        canvas_put(canvas, y, at, '_', STYLE_CURSOR);
+        tui_canvas_put(canvas, y, at, '_', STYLE_CURSOR);
     if (ui->fault[0] == '\0')
         return;
-    canvas_clear(canvas, y - 1, 0, canvas->cols);
-    (void)canvas_text(canvas, y - 1, 0, canvas->cols, STYLE_ERROR, ui->fault);
+    tui_canvas_clear(canvas, y - 1, 0, canvas->cols);
+    (void)tui_canvas_text(canvas, y - 1, 0, canvas->cols, STYLE_ERROR, ui->fault);
     if (ui->fault_at != SIZE_MAX)
-        canvas_style(canvas, y, begin + (int)ui->fault_at - skip,
-                     begin + (int)ui->fault_at - skip + 1, STYLE_ERROR);
+        tui_canvas_style(canvas, y, begin + (int)ui->fault_at - skip,
+                         begin + (int)ui->fault_at - skip + 1, STYLE_ERROR);
 }
 
-void parts_footer(const struct ui *ui, const struct snapshot *snapshot, struct canvas *canvas)
+void tui_parts_footer(const struct ui *ui, const struct snapshot *snapshot, struct canvas *canvas)
 {
     const int y = canvas->rows - 1;
     (void)snapshot;
-    canvas_clear(canvas, y, 0, canvas->cols);
+    tui_canvas_clear(canvas, y, 0, canvas->cols);
     if (ui->mode == MODE_PROMPT) {
         draw_prompt(ui, canvas);
         return;
     }
     if (ui->mode == MODE_CONFIRM_RESET) {
-        (void)canvas_text(canvas, y, 0, canvas->cols, STYLE_WARN,
-                          "Reset all counters? y: yes, any other key: no");
+        (void)tui_canvas_text(canvas, y, 0, canvas->cols, STYLE_WARN,
+                              "Reset all counters? y: yes, any other key: no");
         return;
     }
     if (ui->message[0] != '\0') {
-        (void)canvas_text(canvas, y, 0, canvas->cols, ui->message_bad ? STYLE_ERROR : STYLE_BOLD,
-                          ui->message);
+        (void)tui_canvas_text(canvas, y, 0, canvas->cols,
+                              ui->message_bad ? STYLE_ERROR : STYLE_BOLD, ui->message);
         return;
     }
     const char *const *keys = footer_keys(ui), *const *last = keys;
@@ -284,14 +289,14 @@ void parts_footer(const struct ui *ui, const struct snapshot *snapshot, struct c
             continue;
         if (x + width + word > canvas->cols)
             break;
-        x = canvas_text(canvas, y, x, canvas->cols - x, STYLE_KEY, key[0]);
+        x = tui_canvas_text(canvas, y, x, canvas->cols - x, STYLE_KEY, key[0]);
         x += word;
-        x = canvas_text(canvas, y, x, canvas->cols - x, STYLE_PLAIN, key[1]);
+        x = tui_canvas_text(canvas, y, x, canvas->cols - x, STYLE_PLAIN, key[1]);
         x++;
     }
 }
 
-struct parts_series parts_series(const struct snapshot *snapshot, int width, char *text)
+struct parts_series tui_parts_series(const struct snapshot *snapshot, int width, char *text)
 {
     struct parts_series shown = {.group = 1};
     char a[TUI_TEXT_MAX], b[TUI_TEXT_MAX];
@@ -314,22 +319,22 @@ struct parts_series parts_series(const struct snapshot *snapshot, int width, cha
         text[0] = '\0';
         return shown;
     }
-    (void)snprintf(
-        text, 64, "%s %s, 1 col = %s", whole ? "all" : "last",
-        text_long_time(a, whole ? (uint64_t)(snapshot->seconds * 1e9) : shown.n * shown.group_ns),
-        text_long_time(b, shown.group_ns));
+    (void)snprintf(text, 64, "%s %s, 1 col = %s", whole ? "all" : "last",
+                   tui_text_long_time(a, whole ? (uint64_t)(snapshot->seconds * 1e9)
+                                               : shown.n * shown.group_ns),
+                   tui_text_long_time(b, shown.group_ns));
     return shown;
 }
 
-struct bin parts_series_at(const struct parts_series *shown, uint32_t index)
+struct bin tui_parts_series_at(const struct parts_series *shown, uint32_t index)
 {
     const uint32_t first = shown->skip + index * shown->group;
     struct bin sum = {0};
     for (uint32_t i = first; i < first + shown->group; i++) {
         if (i < shown->series->count)
-            bin_add(&sum, series_at(shown->series, i));
+            tui_bin_add(&sum, tui_series_at(shown->series, i));
         else if (i == shown->series->count)
-            bin_add(&sum, &shown->series->open);
+            tui_bin_add(&sum, &shown->series->open);
     }
     return sum;
 }
@@ -347,7 +352,7 @@ static int height_of(const struct parts_graph *graph, double value)
     return eighths < 1 ? 1 : eighths > full ? full : eighths;
 }
 
-void parts_graph(struct canvas *canvas, const struct parts_graph *graph)
+void tui_parts_graph(struct canvas *canvas, const struct parts_graph *graph)
 {
     const uint32_t width = (uint32_t)graph->width;
     const uint32_t n = graph->n < width ? graph->n : width;
@@ -360,9 +365,13 @@ void parts_graph(struct canvas *canvas, const struct parts_graph *graph)
             if (here <= 0)
                 continue;
             if (!graph->lines)
-                canvas_level(canvas, y, x, here, graph->style);
+                tui_canvas_level(canvas, y, x, here, graph->style);
             else if (here <= 8)
-                canvas_put(canvas, y, x, here <= 3 ? '_' : here <= 6 ? '-' : '\'', graph->style);
+                tui_canvas_put(canvas, y, x,
+                               here <= 3   ? '_'
+                               : here <= 6 ? '-'
+                                           : '\'',
+                               graph->style);
         }
     }
 }

@@ -25,7 +25,7 @@ enum {
     AXIS_FLAT = 0x2500,
 };
 
-struct qp_psn_span qp_psn_span(int rows, int cols)
+struct qp_psn_span tui_qp_psn_span(int rows, int cols)
 {
     struct qp_psn_span span = {.y = 3, .x = LABELS + 1, .width = cols - LABELS - 2};
     /* Below: CNP, CE, axis, labels, legend; the histogram, when there is room; the last row. */
@@ -36,7 +36,7 @@ struct qp_psn_span qp_psn_span(int rows, int cols)
     return span;
 }
 
-uint32_t qp_nearest(const struct snapshot *snapshot, roce_tstamp ts)
+uint32_t tui_qp_nearest(const struct snapshot *snapshot, roce_tstamp ts)
 {
     const struct snap_frame *frame = snapshot->frame;
     uint32_t best = 0;
@@ -45,7 +45,7 @@ uint32_t qp_nearest(const struct snapshot *snapshot, roce_tstamp ts)
         const uint64_t d =
             frame[i].record.ts > ts ? frame[i].record.ts - ts : ts - frame[i].record.ts;
         /* Of frames as near the one that matters. */
-        if (d < distance || (d == distance && qp_frame_matters(&frame[i]))) {
+        if (d < distance || (d == distance && tui_qp_frame_matters(&frame[i]))) {
             best = i;
             distance = d;
         }
@@ -147,17 +147,17 @@ static void mark_all(uint8_t *cell, const struct qp_psn_span *span, const struct
 static void draw_cell(struct canvas *canvas, int y, int x, uint8_t cell)
 {
     if ((cell & CELL_GAP) != 0)
-        canvas_put(canvas, y, x, 'X', STYLE_ERROR);
+        tui_canvas_put(canvas, y, x, 'X', STYLE_ERROR);
     else if ((cell & CELL_NAK) != 0)
-        canvas_put(canvas, y, x, 'N', STYLE_ERROR);
+        tui_canvas_put(canvas, y, x, 'N', STYLE_ERROR);
     else if ((cell & CELL_RESENT) != 0)
-        canvas_put(canvas, y, x, 'r', STYLE_WARN);
+        tui_canvas_put(canvas, y, x, 'r', STYLE_WARN);
     else if ((cell & CELL_ACK) != 0)
-        canvas_put(canvas, y, x, 'a', STYLE_GOOD);
+        tui_canvas_put(canvas, y, x, 'a', STYLE_GOOD);
     else if ((cell & CELL_HIGH) != 0)
-        canvas_put(canvas, y, x, (cell & CELL_LOW) != 0 ? ':' : '\'', STYLE_BAR);
+        tui_canvas_put(canvas, y, x, (cell & CELL_LOW) != 0 ? ':' : '\'', STYLE_BAR);
     else if ((cell & CELL_LOW) != 0)
-        canvas_put(canvas, y, x, '.', STYLE_BAR);
+        tui_canvas_put(canvas, y, x, '.', STYLE_BAR);
 }
 
 static void draw_cells(const struct space *space, const struct qp_psn_span *span,
@@ -169,7 +169,7 @@ static void draw_cells(const struct space *space, const struct qp_psn_span *span
     mark_all(cell, span, space);
     uint32_t labelled = UINT32_MAX;
     for (int y = 0; y < span->rows; y++) {
-        canvas_put(canvas, span->y + y, LABELS, AXIS_DOWN, STYLE_DIM);
+        tui_canvas_put(canvas, span->y + y, LABELS, AXIS_DOWN, STYLE_DIM);
         if (y % 2 == 0 || y == span->rows - 1) {
             const int64_t half = 2 * (span->rows - 1 - y) + (y == 0 ? 1 : 0);
             const int64_t d = space->low + half * (space->high - space->low) / (2 * span->rows - 1);
@@ -177,7 +177,7 @@ static void draw_cells(const struct space *space, const struct qp_psn_span *span
             char label[TUI_TEXT_MAX];
             (void)snprintf(label, sizeof(label), "%" PRIu32, psn);
             if (space->any && psn != labelled)
-                canvas_right(canvas, span->y + y, LABELS, STYLE_DIM, label);
+                tui_canvas_right(canvas, span->y + y, LABELS, STYLE_DIM, label);
             labelled = psn;
         }
         for (int x = 0; x < span->width; x++)
@@ -191,10 +191,10 @@ static void draw_marks(const struct space *space, const struct qp_psn_span *span
                        struct canvas *canvas, int y)
 {
     uint32_t all[CANVAS_COLS_MAX] = {0}, ce[CANVAS_COLS_MAX] = {0};
-    (void)canvas_text(canvas, y, 2, LABELS, STYLE_PLAIN, "CNP");
-    (void)canvas_text(canvas, y + 1, 2, LABELS, STYLE_PLAIN, "CE %");
-    canvas_put(canvas, y, LABELS, AXIS_DOWN, STYLE_DIM);
-    canvas_put(canvas, y + 1, LABELS, AXIS_DOWN, STYLE_DIM);
+    (void)tui_canvas_text(canvas, y, 2, LABELS, STYLE_PLAIN, "CNP");
+    (void)tui_canvas_text(canvas, y + 1, 2, LABELS, STYLE_PLAIN, "CE %");
+    tui_canvas_put(canvas, y, LABELS, AXIS_DOWN, STYLE_DIM);
+    tui_canvas_put(canvas, y + 1, LABELS, AXIS_DOWN, STYLE_DIM);
     for (uint32_t i = 0; i < space->snapshot->detail.frames; i++) {
         const struct snap_frame *frame = &space->snapshot->frame[i];
         if (!in_window(space->ui, frame))
@@ -202,7 +202,7 @@ static void draw_marks(const struct space *space, const struct qp_psn_span *span
         const int column = column_of(space->ui, span, frame->record.ts);
         if (frame->record.op == ROCE_OP_CNP && frame->record.has_bth &&
             frame->reverse != space->reverse)
-            canvas_put(canvas, y, span->x + column, 'C', STYLE_WARN);
+            tui_canvas_put(canvas, y, span->x + column, 'C', STYLE_WARN);
         if (frame->reverse == space->reverse && frame->record.op != ROCE_OP_CNP) {
             all[column]++;
             ce[column] += frame->record.ecn == ROCE_ECN_CE;
@@ -213,13 +213,13 @@ static void draw_marks(const struct space *space, const struct qp_psn_span *span
             continue;
         const uint32_t tenths = ce[x] * 10 / all[x];
         if (ce[x] == 0)
-            canvas_put(canvas, y + 1, span->x + x, '.', STYLE_DIM);
+            tui_canvas_put(canvas, y + 1, span->x + x, '.', STYLE_DIM);
         else
-            canvas_put(canvas, y + 1, span->x + x,
-                       '0' + (tenths < 1   ? 1
-                              : tenths > 9 ? 9
-                                           : tenths),
-                       STYLE_WARN);
+            tui_canvas_put(canvas, y + 1, span->x + x,
+                           '0' + (tenths < 1   ? 1
+                                  : tenths > 9 ? 9
+                                               : tenths),
+                           STYLE_WARN);
     }
 }
 
@@ -234,18 +234,18 @@ static void draw_axis(const struct ui *ui, const struct qp_psn_span *span, struc
     int unit = 0;
     while (unit < 3 && length < 3 * units[unit].ns)
         unit++;
-    canvas_put(canvas, y, LABELS, AXIS_CORNER, STYLE_DIM);
-    (void)canvas_text(canvas, y + 1, 2, LABELS, STYLE_PLAIN, units[unit].name);
+    tui_canvas_put(canvas, y, LABELS, AXIS_CORNER, STYLE_DIM);
+    (void)tui_canvas_text(canvas, y + 1, 2, LABELS, STYLE_PLAIN, units[unit].name);
     for (int x = 0; x < span->width; x++) {
         const bool tick = x % TICK == 0;
-        canvas_put(canvas, y, span->x + x, tick ? AXIS_TICK : AXIS_FLAT, STYLE_DIM);
+        tui_canvas_put(canvas, y, span->x + x, tick ? AXIS_TICK : AXIS_FLAT, STYLE_DIM);
         if (tick && x + 6 < span->width) {
             const double at = length * x / (span->width > 1 ? span->width - 1 : 1) / units[unit].ns;
-            (void)canvas_printf(canvas, y + 1, span->x + x, STYLE_DIM, "%.*f",
-                                length / units[unit].ns < 10    ? 2
-                                : length / units[unit].ns < 100 ? 1
-                                                                : 0,
-                                at);
+            (void)tui_canvas_printf(canvas, y + 1, span->x + x, STYLE_DIM, "%.*f",
+                                    length / units[unit].ns < 10    ? 2
+                                    : length / units[unit].ns < 100 ? 1
+                                                                    : 0,
+                                    at);
         }
     }
 }
@@ -254,40 +254,40 @@ static void draw_cursor(const struct ui *ui, const struct snapshot *snapshot,
                         const struct qp_psn_span *span, struct canvas *canvas, int axis)
 {
     char a[TUI_TEXT_MAX];
-    int x = canvas_text(canvas, axis + 2, 1, canvas->cols - 1, STYLE_DIM,
-                        ". data  X gap  r rexmit  a ack  N nak  C cnp");
+    int x = tui_canvas_text(canvas, axis + 2, 1, canvas->cols - 1, STYLE_DIM,
+                            ". data  X gap  r rexmit  a ack  N nak  C cnp");
     if (snapshot->detail.frames == 0 || ui->at < ui->from || ui->at > ui->until)
         return;
-    const uint32_t i = qp_nearest(snapshot, ui->at);
+    const uint32_t i = tui_qp_nearest(snapshot, ui->at);
     const struct snap_frame *frame = &snapshot->frame[i];
     const int column = span->x + column_of(ui, span, ui->at);
-    canvas_put(canvas, axis, column, '^', STYLE_BOLD);
+    tui_canvas_put(canvas, axis, column, '^', STYLE_BOLD);
     for (int y = span->y; y < span->y + span->rows; y++) {
         const struct canvas_cell *cell =
             &canvas->cell[(size_t)y * (size_t)canvas->cols + (size_t)column];
         if (cell->c == 0 || cell->c == ' ')
-            canvas_put(canvas, y, column, canvas->ascii ? ':' : 0x250A, STYLE_DIM);
+            tui_canvas_put(canvas, y, column, canvas->ascii ? ':' : 0x250A, STYLE_DIM);
     }
     char right[160];
     (void)snprintf(right, sizeof(right), "%s%sframe %" PRIu64 " psn %" PRIu32 " %s",
-                   canvas->cols >= 100 ? text_clock(a, frame->record.ts, 6) : "",
+                   canvas->cols >= 100 ? tui_text_clock(a, frame->record.ts, 6) : "",
                    canvas->cols >= 100 ? "  " : "", frame->record.number, frame->record.psn,
-                   qp_frame_word(frame));
+                   tui_qp_frame_word(frame));
     const int width = (int)strlen(right);
     if (x + 1 + width < canvas->cols)
-        canvas_right(canvas, axis + 2, canvas->cols - 1,
-                     qp_frame_matters(frame) ? STYLE_ERROR : STYLE_BOLD, right);
+        tui_canvas_right(canvas, axis + 2, canvas->cols - 1,
+                         tui_qp_frame_matters(frame) ? STYLE_ERROR : STYLE_BOLD, right);
     else
-        (void)canvas_text(canvas, axis + 2, x + 1, canvas->cols - x - 1, STYLE_BOLD, right);
+        (void)tui_canvas_text(canvas, axis + 2, x + 1, canvas->cols - x - 1, STYLE_BOLD, right);
 }
 
 void view_psn(const struct ui *ui, const struct snapshot *snapshot, struct canvas *canvas)
 {
-    const struct qp_psn_span span = qp_psn_span(canvas->rows, canvas->cols);
+    const struct qp_psn_span span = tui_qp_psn_span(canvas->rows, canvas->cols);
     const int below = span.y + span.rows;
     const struct space space = find_space(ui, snapshot);
     if (snapshot->detail.frames == 0) {
-        (void)canvas_text(
+        (void)tui_canvas_text(
             canvas, span.y, 1, canvas->cols - 1, STYLE_DIM,
             "its frames have left the ring of newest frames; go back with [ in a file");
     } else {
@@ -298,7 +298,7 @@ void view_psn(const struct ui *ui, const struct snapshot *snapshot, struct canva
     }
     if (canvas->rows < 20)
         return;
-    qp_latency_heading(canvas, below + 5, "message latency, first pkt > ack",
-                       &snapshot->detail.latency);
-    qp_histogram(canvas, below + 6, 4, canvas->cols >= 72 ? 2 : 1, &snapshot->detail.latency);
+    tui_qp_latency_heading(canvas, below + 5, "message latency, first pkt > ack",
+                           &snapshot->detail.latency);
+    tui_qp_histogram(canvas, below + 6, 4, canvas->cols >= 72 ? 2 : 1, &snapshot->detail.latency);
 }

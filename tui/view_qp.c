@@ -7,7 +7,7 @@
 #include "text.h"
 #include "view_qp.h"
 
-const char *qp_frame_word(const struct snap_frame *frame)
+const char *tui_qp_frame_word(const struct snap_frame *frame)
 {
     const struct ring_record *r = &frame->record;
     if ((r->flags & ROCE_V_GAP) != 0)
@@ -34,7 +34,7 @@ const char *qp_frame_word(const struct snap_frame *frame)
     return "";
 }
 
-bool qp_frame_matters(const struct snap_frame *frame)
+bool tui_qp_frame_matters(const struct snap_frame *frame)
 {
     const uint32_t flags = ROCE_V_GAP | ROCE_V_EPISODE | ROCE_V_READ_RESPONSE_GAP;
     const struct ring_record *r = &frame->record;
@@ -48,16 +48,16 @@ static void draw_line(const struct snapshot *snapshot, const struct settings *se
 {
     const struct snap_row *row = &snapshot->detail.row;
     char a[TUI_TEXT_MAX], b[TUI_TEXT_MAX], service[TUI_TEXT_MAX], line[512];
-    (void)table_text(snapshot, row, COLUMN_TYPE, 4, settings, service);
+    (void)tui_table_text(snapshot, row, COLUMN_TYPE, 4, settings, service);
     int n = snprintf(line, sizeof(line), "QP %06" PRIx32 " %s %s %s:%u > %s", row->dest_qp, service,
-                     row->op, text_addr(a, row->src, row->ip_version, 45), row->udp_sport,
-                     text_addr(b, row->dst, row->ip_version, 45));
+                     row->op, tui_text_addr(a, row->src, row->ip_version, 45), row->udp_sport,
+                     tui_text_addr(b, row->dst, row->ip_version, 45));
     if (row->has_src_qp)
         n += snprintf(line + n, sizeof(line) - (size_t)n, " peer %06" PRIx32, row->src_qp);
     if (row->path_mtu > 0)
         n += snprintf(line + n, sizeof(line) - (size_t)n, " mtu %" PRIu32, row->path_mtu);
     (void)snprintf(line + n, sizeof(line) - (size_t)n, " DSCP %u", row->dscp);
-    (void)canvas_text(canvas, y, 1, canvas->cols - 1, STYLE_BOLD, line);
+    (void)tui_canvas_text(canvas, y, 1, canvas->cols - 1, STYLE_BOLD, line);
 }
 
 static void draw_tabs(const struct ui *ui, const struct snapshot *snapshot, struct canvas *canvas,
@@ -65,19 +65,19 @@ static void draw_tabs(const struct ui *ui, const struct snapshot *snapshot, stru
 {
     static const char *const names[] = {"d:PSN/time", "m:Messages", "r:Headers"};
     char a[TUI_TEXT_MAX], right[128] = "";
-    canvas_rule(canvas, y, 0, canvas->cols);
+    tui_canvas_rule(canvas, y, 0, canvas->cols);
     int x = 1;
     for (int i = 0; i <= TAB_HEADERS; i++)
-        x = 1 + canvas_text(canvas, y, x, canvas->cols - x,
-                            (int)ui->tab == i ? STYLE_CURSOR : STYLE_PLAIN, names[i]);
+        x = 1 + tui_canvas_text(canvas, y, x, canvas->cols - x,
+                                (int)ui->tab == i ? STYLE_CURSOR : STYLE_PLAIN, names[i]);
     if (ui->tab == TAB_PSN && ui->until > ui->from)
         (void)snprintf(right, sizeof(right), "%s, < > zoom, arrows move",
-                       text_long_time(a, ui->until - ui->from));
+                       tui_text_long_time(a, ui->until - ui->from));
     else if (ui->tab == TAB_HEADERS)
         (void)snprintf(right, sizeof(right), "%" PRIu32 " frames%s", snapshot->detail.frames,
                        snapshot->detail.more ? ", older ones are gone" : "");
     if (x + (int)strlen(right) < canvas->cols)
-        canvas_right(canvas, y, canvas->cols - 1, STYLE_PLAIN, right);
+        tui_canvas_right(canvas, y, canvas->cols - 1, STYLE_PLAIN, right);
 }
 
 /* Sums of the octaves of |hist|; returns the first and last that are not empty. */
@@ -104,60 +104,62 @@ static uint64_t octave_begin(int i)
     return i == 0 ? 0 : UINT64_C(1) << (i + 4);
 }
 
-void qp_histogram(struct canvas *canvas, int y, int rows, int columns, const struct roce_hist *hist)
+static uint64_t octaves_from(const uint64_t sum[ROCE_HIST_OCTAVES], int first, int count)
 {
-    uint64_t sum[ROCE_HIST_OCTAVES];
-    int first, last;
+    uint64_t n = 0;
+    for (int i = first; i < first + count && i < ROCE_HIST_OCTAVES; i++)
+        n += sum[i];
+    return n;
+}
+
+void tui_qp_histogram(struct canvas *canvas, int y, int rows, int columns,
+                      const struct roce_hist *hist)
+{
+    uint64_t sum[ROCE_HIST_OCTAVES], most = 1;
+    int first, last, place = 0;
     if (rows < 1 || !octaves(hist, sum, &first, &last))
         return;
     const int places = rows * columns;
     const int step = (last - first + places) / places;
     const int width = canvas->cols / columns;
-    uint64_t most = 0;
+    const int bar = width > 20 ? width - 19 : 1;
     for (int i = first; i <= last; i += step) {
-        uint64_t n = 0;
-        for (int j = i; j < i + step && j < ROCE_HIST_OCTAVES; j++)
-            n += sum[j];
+        const uint64_t n = octaves_from(sum, i, step);
         most = n > most ? n : most;
     }
-    int place = 0;
     for (int i = first; i <= last; i += step, place++) {
         char text[TUI_TEXT_MAX];
         const int x = place / rows * width, row = y + place % rows;
-        uint64_t n = 0;
-        for (int j = i; j < i + step && j < ROCE_HIST_OCTAVES; j++)
-            n += sum[j];
-        canvas_right(canvas, row, x + 8, STYLE_PLAIN, text_time(text, octave_begin(i)));
-        const int bar = width - 19;
+        const uint64_t n = octaves_from(sum, i, step);
+        const double eighths = (double)n * bar * 8 / (double)most;
+        tui_canvas_right(canvas, row, x + 8, STYLE_PLAIN, tui_text_time(text, octave_begin(i)));
         if (n > 0)
-            canvas_bar(canvas, row, x + 9, bar,
-                       n * (uint64_t)bar * 8 / most > 0 ? (int64_t)(n * (uint64_t)bar * 8 / most)
-                                                        : 1,
-                       STYLE_BAR);
+            tui_canvas_bar(canvas, row, x + 9, bar, eighths > 1 ? (int64_t)eighths : 1, STYLE_BAR);
         (void)snprintf(text, sizeof(text), "%" PRIu64, n);
-        canvas_right(canvas, row, x + width - 1, n > 0 ? STYLE_PLAIN : STYLE_DIM, text);
+        tui_canvas_right(canvas, row, x + width - 1, n > 0 ? STYLE_PLAIN : STYLE_DIM, text);
     }
 }
 
-void qp_latency_heading(struct canvas *canvas, int y, const char *what,
-                        const struct roce_hist *hist)
+void tui_qp_latency_heading(struct canvas *canvas, int y, const char *what,
+                            const struct roce_hist *hist)
 {
     char a[TUI_TEXT_MAX], b[TUI_TEXT_MAX], c[TUI_TEXT_MAX], heading[192];
     if (hist->count == 0)
         (void)snprintf(heading, sizeof(heading), "%s: none seen", what);
     else
         (void)snprintf(heading, sizeof(heading), "%s: %" PRIu64 ", p50 %s p99 %s max %s", what,
-                       hist->count, text_time(a, roce_hist_quantile(hist, 500)),
-                       text_time(b, roce_hist_quantile(hist, 990)), text_time(c, hist->max));
-    parts_heading(canvas, y, heading, "");
+                       hist->count, tui_text_time(a, roce_hist_quantile(hist, 500)),
+                       tui_text_time(b, roce_hist_quantile(hist, 990)),
+                       tui_text_time(c, hist->max));
+    tui_parts_heading(canvas, y, heading, "");
 }
 
 void view_qp(const struct ui *ui, const struct snapshot *snapshot, struct canvas *canvas)
 {
     if (!snapshot->detail.valid) {
-        (void)canvas_text(canvas, 2, 1, canvas->cols - 1, STYLE_DIM,
-                          ui->open.id == ROCE_FLOW_NONE ? "no QP is open"
-                                                        : "this QP is gone, or not yet there");
+        (void)tui_canvas_text(canvas, 2, 1, canvas->cols - 1, STYLE_DIM,
+                              ui->open.id == ROCE_FLOW_NONE ? "no QP is open"
+                                                            : "this QP is gone, or not yet there");
         return;
     }
     draw_line(snapshot, &ui->settings, canvas, 1);

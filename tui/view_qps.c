@@ -63,12 +63,12 @@ static void draw_line(const struct ui *ui, const struct snapshot *snapshot, stru
     (void)snprintf(left + n, sizeof(left) - (size_t)n, "  filter: %s",
                    ui->filter[0] != '\0' ? ui->filter : "-");
     char right[96];
-    (void)snprintf(right, sizeof(right), "sort: %s %c  order: %s", table_column(ui->sort)->title,
-                   ui->inverted ? '^' : 'v',
+    (void)snprintf(right, sizeof(right), "sort: %s %c  order: %s",
+                   tui_table_column(ui->sort)->title, ui->inverted ? '^' : 'v',
                    ui->settings.order == ORDER_FROZEN ? "frozen" : "live");
     const int room = canvas->cols - (int)strlen(right) - 2;
-    (void)canvas_text(canvas, 1, 1, room - 1, STYLE_PLAIN, left);
-    canvas_right(canvas, 1, canvas->cols - 1, STYLE_PLAIN, right);
+    (void)tui_canvas_text(canvas, 1, 1, room - 1, STYLE_PLAIN, left);
+    tui_canvas_right(canvas, 1, canvas->cols - 1, STYLE_PLAIN, right);
 }
 
 /* The newest gap of the flow, and the NAK that asked for it. */
@@ -98,12 +98,13 @@ static void last_gap(const struct snapshot *snapshot, const struct snap_row *row
         return;
     }
     int n = snprintf(buf, size, "last gap psn %" PRIu32 " (%" PRIu64 ") at %s, frame %" PRIu64,
-                     gap->psn, gap->count, text_clock(a, gap->ts, 3), gap->frame);
+                     gap->psn, gap->count, tui_text_clock(a, gap->ts, 3), gap->frame);
     if (nak != NULL && nak->ts >= gap->ts)
-        n += snprintf(buf + n, size - (size_t)n, ", NAK +%s", text_long_time(a, nak->ts - gap->ts));
+        n += snprintf(buf + n, size - (size_t)n, ", NAK +%s",
+                      tui_text_long_time(a, nak->ts - gap->ts));
     if (resent != NULL && resent->ts >= gap->ts)
         (void)snprintf(buf + n, size - (size_t)n, ", resent +%s",
-                       text_long_time(a, resent->ts - gap->ts));
+                       tui_text_long_time(a, resent->ts - gap->ts));
 }
 
 static uint64_t drops_at(const struct snapshot *snapshot, roce_tstamp ts)
@@ -120,13 +121,13 @@ static void draw_pane(const struct ui *ui, const struct snapshot *snapshot, stru
     char a[TUI_TEXT_MAX], b[TUI_TEXT_MAX], c[TUI_TEXT_MAX], line[512];
     (void)ui;
     (void)snprintf(a, sizeof(a), "%06" PRIx32, row->dest_qp);
-    parts_heading(canvas, y, a, "Enter opens it");
+    tui_parts_heading(canvas, y, a, "Enter opens it");
     char service[TUI_TEXT_MAX];
-    (void)table_text(snapshot, row, COLUMN_TYPE, 4, &ui->settings, service);
+    (void)tui_table_text(snapshot, row, COLUMN_TYPE, 4, &ui->settings, service);
     int n = snprintf(line, sizeof(line), "%s %s  %s:%u > %s:4791", service,
                      row->service == ROCE_SERVICE_UD ? "" : row->op,
-                     text_addr(a, row->src, row->ip_version, 45), row->udp_sport,
-                     text_addr(b, row->dst, row->ip_version, 45));
+                     tui_text_addr(a, row->src, row->ip_version, 45), row->udp_sport,
+                     tui_text_addr(b, row->dst, row->ip_version, 45));
     if (row->has_src_qp)
         n += snprintf(line + n, sizeof(line) - (size_t)n, "  peer QP %06" PRIx32 " (%s)",
                       row->src_qp,
@@ -137,37 +138,38 @@ static void draw_pane(const struct ui *ui, const struct snapshot *snapshot, stru
         n += snprintf(line + n, sizeof(line) - (size_t)n, "  peer QP unknown");
     if (row->path_mtu > 0)
         (void)snprintf(line + n, sizeof(line) - (size_t)n, "  mtu %" PRIu32, row->path_mtu);
-    (void)canvas_text(canvas, y + 1, 1, canvas->cols - 1, STYLE_PLAIN, line);
+    (void)tui_canvas_text(canvas, y + 1, 1, canvas->cols - 1, STYLE_PLAIN, line);
 
     n = 0;
     if (row->has_track)
         n = snprintf(line, sizeof(line), "psn %" PRIu32 "..%" PRIu32 "  ", row->first_psn,
                      row->next_psn);
-    n += snprintf(line + n, sizeof(line) - (size_t)n,
-                  "msgs %s  %s  CE %s%%  DSCP %u p%u  ttl %u  vlan ",
-                  row->peer != ROCE_FLOW_NONE ? text_count5(a, row->messages) : "-",
-                  text_bytes(b, row->bytes), text_percent(c, row->ce, row->packets - row->cnps),
-                  row->dscp, row->has_vlan ? row->pcp : row->dscp >> 3, row->ttl);
+    n += snprintf(
+        line + n, sizeof(line) - (size_t)n, "msgs %s  %s  CE %s%%  DSCP %u p%u  ttl %u  vlan ",
+        row->peer != ROCE_FLOW_NONE ? tui_text_count5(a, row->messages) : "-",
+        tui_text_bytes(b, row->bytes), tui_text_percent(c, row->ce, row->packets - row->cnps),
+        row->dscp, row->has_vlan ? row->pcp : row->dscp >> 3, row->ttl);
     if (row->has_vlan)
         (void)snprintf(line + n, sizeof(line) - (size_t)n, "%u", row->vlan);
     else
         (void)snprintf(line + n, sizeof(line) - (size_t)n, "-");
-    (void)canvas_text(canvas, y + 2, 1, canvas->cols - 1, STYLE_PLAIN, line);
+    (void)tui_canvas_text(canvas, y + 2, 1, canvas->cols - 1, STYLE_PLAIN, line);
 
     last_gap(snapshot, row, line, sizeof(line));
-    (void)canvas_text(canvas, y + 3, 1, canvas->cols - 1,
-                      row->gap_events > 0 && row->has_track ? STYLE_WARN : STYLE_PLAIN, line);
+    (void)tui_canvas_text(canvas, y + 3, 1, canvas->cols - 1,
+                          row->gap_events > 0 && row->has_track ? STYLE_WARN : STYLE_PLAIN, line);
     if (row->sampled)
-        (void)canvas_text(
+        (void)tui_canvas_text(
             canvas, y + 4, 1, canvas->cols - 1, STYLE_WARN,
             "most frames are missing regularly: the mirror samples, gaps mean nothing");
     else if (ui->status.has_drops)
-        (void)canvas_printf(canvas, y + 4, 1, STYLE_DIM,
-                            "GAP = PSNs not seen on this port; capture drops in the same second: "
-                            "%" PRIu64,
-                            drops_at(snapshot, row->last_ts));
+        (void)tui_canvas_printf(
+            canvas, y + 4, 1, STYLE_DIM,
+            "GAP = PSNs not seen on this port; capture drops in the same second: "
+            "%" PRIu64,
+            drops_at(snapshot, row->last_ts));
     else
-        (void)canvas_text(
+        (void)tui_canvas_text(
             canvas, y + 4, 1, canvas->cols - 1, STYLE_DIM,
             "GAP = PSNs not seen on this port; what the capture dropped is not known");
 }
@@ -184,31 +186,31 @@ void view_qps(const struct ui *ui, const struct snapshot *snapshot, struct canva
                    cut                    ? ">"
                    : ui->first_column > 0 ? "<"
                                           : "");
-    parts_tabs(ui, canvas, 2, right);
-    parts_table_head(ui, canvas, 3, false);
+    tui_parts_tabs(ui, canvas, 2, right);
+    tui_parts_table_head(ui, canvas, 3, false);
     bool one_way = false, cut_address = false;
     for (int i = 0; i < list.rows; i++) {
         const uint32_t at = ui->top + (uint32_t)i;
         if (at >= ui->n_order)
             break;
         const struct snap_row *row = &snapshot->row[ui->order[at]];
-        parts_table_row(ui, snapshot, canvas, list.y + i, row, false, at == ui->cursor_at);
+        tui_parts_table_row(ui, snapshot, canvas, list.y + i, row, false, at == ui->cursor_at);
         one_way = one_way || row->one_way;
         cut_address = cut_address || row->ip_version == 6;
     }
     if (ui->n_order == 0)
-        (void)canvas_text(canvas, list.y, 2, canvas->cols - 2, STYLE_DIM,
-                          snapshot->all_rows == 0 ? "no RoCE so far"
-                                                  : "no QP passes the filter (F4 changes it)");
+        (void)tui_canvas_text(canvas, list.y, 2, canvas->cols - 2, STYLE_DIM,
+                              snapshot->all_rows == 0 ? "no RoCE so far"
+                                                      : "no QP passes the filter (F4 changes it)");
     if (!has_pane(canvas->rows))
         return;
     const int y = list.y + list.rows;
     int x = 1;
     if (one_way)
-        x = 3 + canvas_text(canvas, y, x, canvas->cols - x, STYLE_DIM,
-                            "? = one direction only on this port (asymmetric mirror)");
+        x = 3 + tui_canvas_text(canvas, y, x, canvas->cols - x, STYLE_DIM,
+                                "? = one direction only on this port (asymmetric mirror)");
     if (cut_address && !ui->settings.wide)
-        (void)canvas_text(canvas, y, x, canvas->cols - x, STYLE_DIM, "~ = cut, w widens");
+        (void)tui_canvas_text(canvas, y, x, canvas->cols - x, STYLE_DIM, "~ = cut, w widens");
     if (ui->n_order > 0)
         draw_pane(ui, snapshot, canvas, y + 1, &snapshot->row[ui->order[ui->cursor_at]]);
 }

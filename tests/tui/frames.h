@@ -91,7 +91,7 @@ static inline void frames_feed(struct model *model, const uint8_t *data, uint32_
     batch.checked = true;
     roce_icrc_check(&batch.frame[0], &batch.packet[0], &batch.icrc[0]);
     batch.count = 1;
-    model_feed(model, &batch, 0, 1);
+    tui_model_feed(model, &batch, 0, 1);
 }
 
 static inline void frames_send(struct model *model, const struct frames_spec *spec, roce_tstamp ts)

@@ -16,7 +16,7 @@ struct fixture {
 static void refresh(struct fixture *f)
 {
     const struct snap_want want = ui_want(&f->ui);
-    model_snapshot(f->model, &want, f->snap);
+    tui_model_snapshot(f->model, &want, f->snap);
     ui_settle(&f->ui, f->snap);
 }
 
@@ -25,9 +25,9 @@ static int set_up(void **state)
 {
     static struct fixture f;
     struct settings settings;
-    settings_defaults(&settings);
-    f.model = model_new(&FRAMES_OPTS);
-    f.snap = snapshot_new();
+    tui_settings_defaults(&settings);
+    f.model = tui_model_new(&FRAMES_OPTS);
+    f.snap = tui_snapshot_new();
     if (f.model == NULL || f.snap == NULL || ui_init(&f.ui, &settings, false) != 0)
         return -1;
     for (uint32_t psn = 0; psn < 30; psn++) {
@@ -55,8 +55,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct fixture *f = *state;
-    model_del(f->model);
-    snapshot_del(f->snap);
+    tui_model_del(f->model);
+    tui_snapshot_del(f->snap);
     ui_free(&f->ui);
     return 0;
 }
@@ -342,9 +342,9 @@ static void test_any_key_at_any_size(void **state)
         while (ui_next_action(&f->ui).kind != ACTION_NONE)
             ;
         refresh(f);
-        struct canvas *canvas = canvas_new(f->ui.rows, f->ui.cols, f->ui.ascii);
+        struct canvas *canvas = tui_canvas_new(f->ui.rows, f->ui.cols, f->ui.ascii);
         view_draw(&f->ui, f->snap, canvas);
-        canvas_del(canvas);
+        tui_canvas_del(canvas);
     }
 }
 

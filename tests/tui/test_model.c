@@ -17,8 +17,8 @@ struct fixture {
 static int set_up(void **state)
 {
     static struct fixture f;
-    f.model = model_new(&FRAMES_OPTS);
-    f.snap = snapshot_new();
+    f.model = tui_model_new(&FRAMES_OPTS);
+    f.snap = tui_snapshot_new();
     *state = &f;
     return f.model == NULL || f.snap == NULL;
 }
@@ -26,14 +26,14 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct fixture *f = *state;
-    model_del(f->model);
-    snapshot_del(f->snap);
+    tui_model_del(f->model);
+    tui_snapshot_del(f->snap);
     return 0;
 }
 
 static const struct snapshot *snap(struct fixture *f)
 {
-    model_snapshot(f->model, &NOTHING, f->snap);
+    tui_model_snapshot(f->model, &NOTHING, f->snap);
     return f->snap;
 }
 
@@ -77,7 +77,7 @@ static void test_rates_of_an_interval(void **state)
     assert_true(s->row[0].active);
     assert_int_equal(s->row[0].packets, 101);
     /* Two intervals later nothing of it is left. */
-    model_advance(f->model, FRAMES_T0 + 3 * FRAMES_SEC + 1);
+    tui_model_advance(f->model, FRAMES_T0 + 3 * FRAMES_SEC + 1);
     s = snap(f);
     assert_int_equal(s->rates.packets, 0);
     assert_false(s->row[0].active);
@@ -92,7 +92,7 @@ static void test_means_at_the_end(void **state)
         const struct frames_spec spec = send_of(i);
         frames_send(f->model, &spec, FRAMES_T0 + i * FRAMES_SEC / 2);
     }
-    model_finish(f->model);
+    tui_model_finish(f->model);
     const struct snapshot *s = snap(f);
     assert_true(s->over && s->has_rates);
     assert_true(s->seconds == 2.0);
@@ -115,7 +115,7 @@ static void test_gap_is_an_event(void **state)
     assert_int_equal(s->log.entry[0].psn, 11);
     assert_int_equal(s->log.entry[0].count, 3);
     assert_int_equal(s->log.entry[0].dest_qp, 0x12);
-    assert_false(snapshot_unsure(s, s->log.entry[0].ts));
+    assert_false(tui_snapshot_unsure(s, s->log.entry[0].ts));
 }
 
 /* What the capture dropped in the same interval makes a gap unsure, not another one's. */
@@ -127,20 +127,20 @@ static void test_drops_make_gaps_unsure(void **state)
     frames_send(f->model, &spec, FRAMES_T0);
     spec = send_of(12);
     frames_send(f->model, &spec, FRAMES_T0 + 100 * FRAMES_MS);
-    model_dropped(f->model, 7);
+    tui_model_dropped(f->model, 7);
     spec = send_of(13);
     frames_send(f->model, &spec, FRAMES_T0 + FRAMES_SEC + FRAMES_MS);
     spec = send_of(15);
     frames_send(f->model, &spec, FRAMES_T0 + 2 * FRAMES_SEC + FRAMES_MS);
     const struct snapshot *s = snap(f);
-    assert_true(snapshot_unsure(s, FRAMES_T0 + 100 * FRAMES_MS));
-    assert_false(snapshot_unsure(s, FRAMES_T0 + 2 * FRAMES_SEC + FRAMES_MS));
+    assert_true(tui_snapshot_unsure(s, FRAMES_T0 + 100 * FRAMES_MS));
+    assert_false(tui_snapshot_unsure(s, FRAMES_T0 + 2 * FRAMES_SEC + FRAMES_MS));
     int drops = 0;
     for (uint64_t i = 0; i < s->log.count; i++)
         drops += s->log.entry[i].type == LOG_TYPE_CAPTURE && s->log.entry[i].count == 7;
     assert_int_equal(drops, 1);
-    assert_non_null(strstr(log_detail(text, sizeof(text), &s->log.entry[0], true), "unsure"));
-    assert_null(strstr(log_detail(text, sizeof(text), &s->log.entry[0], true), "lost"));
+    assert_non_null(strstr(tui_log_detail(text, sizeof(text), &s->log.entry[0], true), "unsure"));
+    assert_null(strstr(tui_log_detail(text, sizeof(text), &s->log.entry[0], true), "lost"));
 }
 
 /* A single wild time stamp moves nothing; a clock that was set is followed. */
@@ -181,7 +181,7 @@ static void test_bad_icrc_and_ce_rate(void **state)
         spec.tos = (uint8_t)(26 << 2 | (i % 10 == 0 ? 3 : 2));
         frames_send(f->model, &spec, FRAMES_T0 + i * FRAMES_MS);
     }
-    model_advance(f->model, FRAMES_T0 + FRAMES_SEC);
+    tui_model_advance(f->model, FRAMES_T0 + FRAMES_SEC);
     const struct snapshot *s = snap(f);
     assert_int_equal(s->log.count, 2);
     assert_int_equal(s->log.entry[0].type, LOG_TYPE_ICRC);
@@ -199,13 +199,13 @@ static void test_pauses(void **state)
     struct model_opts opts = FRAMES_OPTS;
     uint8_t data[64];
     opts.link_speed_bps = UINT64_C(100000000000);
-    model_del(f->model);
-    f->model = model_new(&opts);
+    tui_model_del(f->model);
+    f->model = tui_model_new(&opts);
     frames_feed(f->model, data, frames_pfc(data, 3, 65535), FRAMES_T0);
     frames_feed(f->model, data, frames_pfc(data, 3, 0), FRAMES_T0 + 200000);
     frames_feed(f->model, data, frames_pfc(data, 3, 65535), FRAMES_T0 + 500 * FRAMES_MS);
-    model_advance(f->model, FRAMES_T0 + 600 * FRAMES_MS);
-    model_advance(f->model, FRAMES_T0 + FRAMES_SEC);
+    tui_model_advance(f->model, FRAMES_T0 + 600 * FRAMES_MS);
+    tui_model_advance(f->model, FRAMES_T0 + FRAMES_SEC);
     const struct snapshot *s = snap(f);
     assert_int_equal(s->rates.xoff[3], 2);
     assert_int_equal(s->rates.xon[3], 1);
@@ -230,22 +230,22 @@ static void test_filter_matches_flows(void **state)
     struct roce_filter *filter = roce_filter_compile("qp == 0x34", &error);
     assert_non_null(filter);
     /* Frames that came before count, too, from the ring. */
-    model_filter(f->model, filter);
+    tui_model_filter(f->model, filter);
     const struct snapshot *s = snap(f);
     assert_false(s->row[0].matched);
     assert_true(s->row[1].matched);
-    model_filter(f->model, NULL);
+    tui_model_filter(f->model, NULL);
     assert_true(snap(f)->row[0].matched);
     roce_filter_del(filter);
     filter = roce_filter_compile("gap", &error);
     assert_non_null(filter);
-    model_filter(f->model, filter);
+    tui_model_filter(f->model, filter);
     assert_false(snap(f)->row[0].matched || f->snap->row[1].matched);
     spec = send_of(5);
     frames_send(f->model, &spec, FRAMES_T0 + 2);
     assert_true(snap(f)->row[0].matched);
     assert_false(f->snap->row[1].matched);
-    model_filter(f->model, NULL);
+    tui_model_filter(f->model, NULL);
     roce_filter_del(filter);
 }
 
@@ -263,11 +263,11 @@ static void test_detail_has_both_directions(void **state)
         frames_send(f->model, &spec, FRAMES_T0 + 2 * i * FRAMES_MS);
         frames_send(f->model, &ack, FRAMES_T0 + (2 * i + 1) * FRAMES_MS);
     }
-    model_snapshot(f->model, &NOTHING, f->snap);
+    tui_model_snapshot(f->model, &NOTHING, f->snap);
     assert_int_equal(f->snap->n_rows, 2);
     assert_int_equal(f->snap->row[0].peer, 1);
     struct snap_want want = {.detail = 0, .detail_serial = f->snap->row[0].serial};
-    model_snapshot(f->model, &want, f->snap);
+    tui_model_snapshot(f->model, &want, f->snap);
     assert_true(f->snap->detail.valid);
     assert_int_equal(f->snap->detail.frames, 40);
     for (uint32_t i = 0; i < 40; i++) {
@@ -280,7 +280,7 @@ static void test_detail_has_both_directions(void **state)
     assert_int_equal(f->snap->detail.latency.max, FRAMES_MS);
     /* Another flow in its place is not this one. */
     want.detail_serial++;
-    model_snapshot(f->model, &want, f->snap);
+    tui_model_snapshot(f->model, &want, f->snap);
     assert_false(f->snap->detail.valid);
 }
 
@@ -300,7 +300,7 @@ static void test_frames_around_a_gap_are_kept(void **state)
     }
     const uint32_t serial = snap(f)->row[0].serial;
     const struct snap_want want = {.detail = 0, .detail_serial = serial};
-    model_snapshot(f->model, &want, f->snap);
+    tui_model_snapshot(f->model, &want, f->snap);
     /* 32 frames up to the gap, 63 behind the frame that showed it. */
     assert_int_equal(f->snap->detail.frames, 32 + 63);
     assert_int_equal(f->snap->frame[0].record.psn, 100 + 3 - 3 - 31);

@@ -25,8 +25,8 @@ static void check_ring(uint32_t seed, uint32_t slice, uint32_t max_len)
     static uint8_t data[2048];
     struct ring ring;
     memset(newest, 0, sizeof(newest));
-    assert_int_equal(ring_init(&ring, 1, slice), 0);
-    assert_int_equal(ring_oldest(&ring), 0);
+    assert_int_equal(tui_ring_init(&ring, 1, slice), 0);
+    assert_int_equal(tui_ring_oldest(&ring), 0);
     for (uint32_t i = 0; i < FRAMES; i++) {
         const uint32_t flow = next_random(&seed) % FLOWS;
         len[i] = next_random(&seed) % (max_len + 1);
@@ -35,19 +35,19 @@ static void check_ring(uint32_t seed, uint32_t slice, uint32_t max_len)
             .before = newest[flow], .number = i + 1, .flow = flow, .ts = i, .origlen = len[i]};
         const struct roce_frame frame = {
             .data = data, .caplen = len[i], .origlen = len[i], .linktype = 1 + i % 3};
-        mark[i] = newest[flow] = ring_push(&ring, &record, &frame);
+        mark[i] = newest[flow] = tui_ring_push(&ring, &record, &frame);
         if (i % 997 != 0 && i + 1 != FRAMES)
             continue;
-        uint64_t at = ring_oldest(&ring), number = 0;
+        uint64_t at = tui_ring_oldest(&ring), number = 0;
         uint32_t count = 0;
-        for (; at != 0; at = ring_next(&ring, at), count++) {
-            const struct ring_record *r = ring_get(&ring, at);
+        for (; at != 0; at = tui_ring_next(&ring, at), count++) {
+            const struct ring_record *r = tui_ring_get(&ring, at);
             struct roce_frame f;
             assert_non_null(r);
             assert_true(number == 0 || r->number == number + 1);
             number = r->number;
             assert_int_equal(at, mark[number - 1]);
-            ring_frame(&ring, r, &f);
+            tui_ring_frame(&ring, r, &f);
             assert_int_equal(f.origlen, len[number - 1]);
             assert_int_equal(f.caplen, len[number - 1] < slice ? len[number - 1] : slice);
             assert_int_equal(f.linktype, 1 + (number - 1) % 3);
@@ -62,17 +62,17 @@ static void check_ring(uint32_t seed, uint32_t slice, uint32_t max_len)
     /* The chain of a flow ends where frames were overwritten, never in another flow. */
     for (uint32_t flow = 0; flow < FLOWS; flow++) {
         uint64_t number = UINT64_MAX;
-        for (const struct ring_record *r = ring_get(&ring, newest[flow]); r != NULL;
-             r = ring_get(&ring, r->before)) {
+        for (const struct ring_record *r = tui_ring_get(&ring, newest[flow]); r != NULL;
+             r = tui_ring_get(&ring, r->before)) {
             assert_int_equal(r->flow, flow);
             assert_true(r->number < number);
             number = r->number;
         }
     }
-    ring_clear(&ring);
-    assert_int_equal(ring_oldest(&ring), 0);
-    assert_null(ring_get(&ring, mark[FRAMES - 1]));
-    ring_free(&ring);
+    tui_ring_clear(&ring);
+    assert_int_equal(tui_ring_oldest(&ring), 0);
+    assert_null(tui_ring_get(&ring, mark[FRAMES - 1]));
+    tui_ring_free(&ring);
 }
 
 static void test_ring_of_headers(void **state)
@@ -93,7 +93,7 @@ static uint64_t total(const struct series *s)
 {
     uint64_t sum = s->open.packets;
     for (uint32_t i = 0; i < s->count; i++)
-        sum += series_at(s, i)->packets;
+        sum += tui_series_at(s, i)->packets;
     return sum;
 }
 
@@ -103,12 +103,12 @@ static void test_growing_series_keeps_all(void **state)
     static struct series s;
     uint32_t seed = 5;
     uint64_t fed = 0, ts = 1000;
-    series_begin(&s, 0, 1000, true);
+    tui_series_begin(&s, 0, 1000, true);
     for (int i = 0; i < 100000; i++) {
         ts += next_random(&seed) % 3000;
-        series_skip(&s, ts);
-        assert_true(ts >= s.start && ts < series_end(&s));
-        assert_true(series_end(&s) - ts <= s.length_ns);
+        tui_series_skip(&s, ts);
+        assert_true(ts >= s.start && ts < tui_series_end(&s));
+        assert_true(tui_series_end(&s) - ts <= s.length_ns);
         s.open.packets++;
         fed++;
     }
@@ -116,7 +116,7 @@ static void test_growing_series_keeps_all(void **state)
     assert_int_equal(total(&s), fed);
     assert_true(s.count < SERIES_BINS);
     /* Far ahead: still no more than its bins, and quickly. */
-    series_skip(&s, UINT64_C(1) << 60);
+    tui_series_skip(&s, UINT64_C(1) << 60);
     assert_int_equal(total(&s), fed);
 }
 
@@ -124,20 +124,20 @@ static void test_sliding_series_keeps_the_newest(void **state)
 {
     (void)state;
     static struct series s;
-    series_begin(&s, 5000, 1000, false);
+    tui_series_begin(&s, 5000, 1000, false);
     for (uint64_t i = 0; i < 3000; i++) {
         s.open.packets = i;
-        series_close(&s);
+        tui_series_close(&s);
     }
     assert_int_equal(s.count, SERIES_BINS);
-    assert_int_equal(series_at(&s, SERIES_BINS - 1)->packets, 2999);
-    assert_int_equal(series_at(&s, 0)->packets, 3000 - SERIES_BINS);
-    assert_int_equal(series_end(&s), 5000 + 3001 * 1000);
+    assert_int_equal(tui_series_at(&s, SERIES_BINS - 1)->packets, 2999);
+    assert_int_equal(tui_series_at(&s, 0)->packets, 3000 - SERIES_BINS);
+    assert_int_equal(tui_series_end(&s), 5000 + 3001 * 1000);
     /* A silence of years. */
     const uint64_t far = UINT64_C(1) << 58;
-    series_skip(&s, far);
-    assert_true(far < series_end(&s) && far >= series_end(&s) - 1000);
-    assert_int_equal(series_at(&s, SERIES_BINS - 1)->packets, 0);
+    tui_series_skip(&s, far);
+    assert_true(far < tui_series_end(&s) && far >= tui_series_end(&s) - 1000);
+    assert_int_equal(tui_series_at(&s, SERIES_BINS - 1)->packets, 0);
 }
 
 int main(void)
