@@ -143,7 +143,8 @@ int eng_cm_reject(struct eng_cm_conn *conn, roce_tstamp now, uint16_t reason,
  * answered or does not. ROCE_ERR_STATE: not established. */
 int eng_cm_disconnect(struct eng_cm_conn *conn, roce_tstamp now);
 /* eng_cm_release ends what is left of the connection (a request is rejected, an established
- * connection disconnected) and gives the handle back: no event names it any more. */
+ * connection disconnected) and gives the handle back: no event names it any more. A QP must not be
+ * deleted before its connection is released or has ended. */
 void eng_cm_release(struct eng_cm_conn *conn, roce_tstamp now);
 
 /* eng_cm_poll takes in what QP 1 has received and notices data as the answer that RTU would be.
