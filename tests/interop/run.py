@@ -14,6 +14,8 @@ import subprocess
 import sys
 import time
 
+sys.dont_write_bytecode = True  # the source tree stays as it is
+
 import lab
 import peers
 import wire

@@ -4,6 +4,8 @@
 import pathlib
 import sys
 
+sys.dont_write_bytecode = True  # the source tree stays as it is
+
 import wire
 
 # Capture, path MTU, hosts with their QP and the peer's QP (known from the tools' own exchange).
