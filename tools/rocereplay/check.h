@@ -53,6 +53,7 @@ struct check_run {
     uint64_t frames;              /* sent and received so far, as they stand in the evidence */
     uint32_t n_opened;            /* QPs so far: ours are numbered by it */
     uint8_t (*memory)[CRAFT_MAX]; /* CHECK_SEEN_MAX frames of the present case */
+    bool exact;                   /* time is computed: nothing is seen late */
     bool broken;                  /* the wire or the peer is gone */
 };
 

@@ -228,6 +228,7 @@ int check_link_loop(struct check_link *link, struct replay_opts *opts)
     link->run.now = loop_now;
     link->run.idle = loop_idle;
     link->run.peer = &loop_ops;
+    link->run.exact = true;
     link->run.answer_ns = 100 * MS;
     link->run.quiet_ns = 20 * MS;
     link->run.slack_ns = MS;

@@ -183,13 +183,16 @@ void check_uc_gap(struct check *c)
     c->want.service = ENG_UC;
     if (!check_open(c))
         return;
+    send_uc(c, ROCE_OPCODE_UC_SEND_ONLY, 0, LEN);
+    if (!counted(c, 1, "a whole message"))
+        return;
     send_uc(c, ROCE_OPCODE_UC_SEND_FIRST, 0, c->run->mtu);
     send_uc(c, ROCE_OPCODE_UC_SEND_MIDDLE, 1, c->run->mtu);
     send_uc(c, ROCE_OPCODE_UC_SEND_LAST, 0, LEN);
-    if (!counted(c, 0, "a message with a gap"))
+    if (!counted(c, 1, "after a message with a gap"))
         return;
     send_uc(c, ROCE_OPCODE_UC_SEND_ONLY, 0, LEN);
-    if (counted(c, 1, "the message behind it"))
+    if (counted(c, 2, "after the whole message behind it"))
         check_quiet(c, "to UC packets");
 }
 
