@@ -12,13 +12,26 @@
 #include <unistd.h>
 
 #include "common/msg.h"
+#include "rocesim/scenario.h"
 
 #define SUFFIX ".scenario"
 
-/* The installed ones; in the build tree those of the sources. */
+/* Beside the program, wherever it was installed or built; else where it was meant to be. */
 static const char *directory(void)
 {
-    return access(ROCESIM_SCENARIOS, R_OK) == 0 ? ROCESIM_SCENARIOS : ROCESIM_SCENARIOS_SOURCE;
+    static char path[4096];
+    static const char beside[] = "/../share/rocekit/scenarios";
+    const ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof(beside));
+    if (n > 0) {
+        path[n] = '\0';
+        char *slash = strrchr(path, '/');
+        if (slash != NULL) {
+            memcpy(slash, beside, sizeof(beside));
+            if (access(path, R_OK) == 0)
+                return path;
+        }
+    }
+    return ROCESIM_SCENARIOS;
 }
 
 /* A file first. A directory of the same name is none: that is where -o has put the last run. */
@@ -71,16 +84,17 @@ static int is_scenario(const struct dirent *entry)
 
 static void print_title(const char *name)
 {
-    char path[4096], line[256];
+    char path[4096], error[SCENARIO_ERROR_MAX];
+    size_t len;
+    struct scenario scenario;
     snprintf(path, sizeof(path), "%s/%s", directory(), name);
-    FILE *file = fopen(path, "rb");
-    while (file != NULL && fgets(line, sizeof(line), file) != NULL)
-        if (strncmp(line, "title ", 6) == 0) {
-            printf("%-16.*s %s", (int)(strlen(name) - strlen(SUFFIX)), name, line + 6);
-            break;
-        }
-    if (file != NULL)
-        fclose(file);
+    char *text = find_scenario(path, &len);
+    if (text == NULL)
+        return;
+    if (scenario_read(&scenario, text, len, NULL, 0, error) == 0)
+        printf("%-16.*s %s\n", (int)(strlen(name) - strlen(SUFFIX)), name, scenario.title);
+    scenario_free(&scenario);
+    free(text);
 }
 
 int find_list(void)
