@@ -30,8 +30,9 @@ struct app {
     struct snap_want asked; /* of the newest request */
     uint64_t next_ns;       /* when the next snapshot is asked for */
     bool end, changed, anew;
-    bool fetched; /* slices of |shown| were looked for in the file */
-    bool opened;  /* --qp was looked for */
+    bool fetched;    /* slices of |shown| were looked for in the file */
+    bool opened;     /* --qp was looked for */
+    bool end_unseen; /* the capture has ended behind what is shown */
 };
 
 static void request(struct app *app)
@@ -144,7 +145,7 @@ static bool choose_flows(const struct app *app, struct save_job *job)
 static void start_save(struct app *app)
 {
     struct ui *ui = &app->ui;
-    struct save_job job = {.opts = app->opts, .last_frame = ui->status.frames};
+    struct save_job job = {.opts = app->opts, .last_frame = ui->status.position};
     if (access(ui->path, F_OK) == 0 && !ui->overwrite) {
         (void)snprintf(ui->fault, sizeof(ui->fault), "it exists; Enter once more overwrites it");
         ui->overwrite = true;
@@ -303,30 +304,43 @@ static void open_first(struct app *app)
     }
 }
 
+/* Reads the player's state. The end is told only together with what there is at the end. */
+static void read_status(struct app *app)
+{
+    const enum ui_run before = app->ui.status.run;
+    tui_player_status(app->player, &app->ui.status);
+    app->end_unseen = app->ui.status.run == RUN_ENDED && !app->shown->over;
+    if (app->end_unseen)
+        app->ui.status.run = before != RUN_ENDED ? before : RUN_PLAYING;
+}
+
 /* Whether the model has gone on since the snapshot that is shown was taken. */
 static bool is_stale(const struct app *app)
 {
-    const struct ui_status *status = &app->ui.status;
-    return status->frames != app->shown->totals.packets ||
-           (status->run == RUN_ENDED && !app->shown->over);
+    return app->ui.status.frames != app->shown->totals.packets || app->end_unseen;
+}
+
+static bool moves(const struct app *app)
+{
+    const enum ui_run run = app->ui.status.run;
+    return run == RUN_LIVE || run == RUN_PLAYING || run == RUN_SEEKING;
 }
 
 static void take(struct app *app)
 {
     const enum ui_run run = app->ui.status.run;
     const bool taken = tui_player_take(app->player, &app->shown);
-    tui_player_status(app->player, &app->ui.status);
+    read_status(app);
     if (taken) {
         app->fetched = false;
         ui_settle(&app->ui, app->shown);
         open_first(app);
     }
-    /* Something else happened: a pause, the end, a place that was looked for. */
-    if (!app->ui.frozen && app->ui.status.run != RUN_LIVE && is_stale(app))
+    /* Something else happened: a pause, the end, a place that was looked for is reached. */
+    const bool arrived = app->end_unseen || !moves(app);
+    if (!app->ui.frozen && arrived && is_stale(app))
         request(app);
-    /* The end is shown together with what there is at the end. */
-    app->changed = app->changed || taken || (run != app->ui.status.run && !is_stale(app)) ||
-                   app->ui.status.run == RUN_PAUSED;
+    app->changed = app->changed || taken || run != app->ui.status.run;
 }
 
 static int timeout_ms(const struct app *app)
@@ -343,12 +357,9 @@ static int timeout_ms(const struct app *app)
 /* It is time for a new snapshot, or at least for a look at what is always shown. */
 static void tick(struct app *app)
 {
-    const bool over = app->ui.status.run == RUN_ENDED || app->ui.status.run == RUN_FAILED;
-    tui_player_status(app->player, &app->ui.status);
-    app->changed = app->changed || !over;
-    const bool moves = app->ui.status.run == RUN_LIVE || app->ui.status.run == RUN_PLAYING ||
-                       app->ui.status.run == RUN_SEEKING;
-    if (!app->ui.frozen && (moves || is_stale(app)))
+    read_status(app);
+    app->changed = app->changed || moves(app);
+    if (!app->ui.frozen && (moves(app) || is_stale(app)))
         request(app);
     else
         app->next_ns = clock_monotonic_ns() + IDLE_MS * UINT64_C(1000000);

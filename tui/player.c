@@ -151,6 +151,7 @@ static void publish(struct player *player)
     s.consumed = info.consumed;
     s.size = info.size;
     s.frames = tui_model_frames(player->model);
+    s.position = player->seeking && player->goal_frame != 0 ? player->goal_frame : s.frames;
     s.speed = player->speed;
     s.run = player->error[0] != '\0' && player->end ? RUN_FAILED
             : info.live && !player->end             ? RUN_LIVE

@@ -67,6 +67,7 @@ struct ui_status {
     uint64_t dropped_kernel, dropped_iface, merged;
     uint64_t consumed, size;
     uint64_t frames;     /* counted by now */
+    uint64_t position;   /* the same, or the frame that is being gone to */
     uint64_t elapsed_ns; /* live: since the start; file: of the capture's time */
     double speed;        /* of a file; 0: max */
     char error[160];     /* RUN_FAILED, or the capture was cut short */
