@@ -100,7 +100,7 @@ static void draw_axes(const struct panel *panel, double top, double last_ms, int
         const int at = bottom - PANEL_HEIGHT * i / TICKS;
         print(
             out,
-            "<path d=\"M%d %dH%d\" class=\"g\"/><text x=\"%d\" y=\"%d\" class=\"r\">%.3g</text>\n",
+            "<path d=\"M%d %dH%d\" class=\"g\"/><text x=\"%d\" y=\"%d\" class=\"r\">%.4g</text>\n",
             LEFT, at, right, LEFT - 6, at + 4, top * panel->scale * i / TICKS);
         const int x = LEFT + (right - LEFT) * i / TICKS;
         print(out, "<text x=\"%d\" y=\"%d\" class=\"m\">%.4g</text>\n", x, bottom + 16,

@@ -110,9 +110,11 @@ static int new_curves(struct series *series)
         queue_name(series, i, series->depths[i].name, sizeof(series->depths[i].name));
         queue_name(series, i, series->pauses[i].name, sizeof(series->pauses[i].name));
     }
-    const uint64_t samples = s->duration_ns / s->sample_ns + 1;
-    series->n_points = samples < SERIES_POINTS_MAX ? (int)samples : SERIES_POINTS_MAX;
-    series->step_ns = s->duration_ns / (uint64_t)series->n_points + 1;
+    /* Whole samples to a point, so that none is split. */
+    const uint64_t samples = (s->duration_ns - 1) / s->sample_ns + 1;
+    const uint64_t each = (samples - 1) / SERIES_POINTS_MAX + 1;
+    series->n_points = (int)((samples - 1) / each + 1);
+    series->step_ns = each * s->sample_ns;
     return 0;
 }
 
