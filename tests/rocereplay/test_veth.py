@@ -109,6 +109,25 @@ class Runs(unittest.TestCase):
                     result = gen("--connect", "rocereplay:[fd99::2]", "--op", "send", "--verify", "-n", 100, *args)
                     self.good(result, 100 * result["qps"])
 
+    def test_tagged(self):
+        """The kernel takes tags away on arrival: the port puts them back."""
+        record = common.WORK / "tagged.pcap"
+        for tx in ("auto", "ring"):
+            with Serve("--vlan", "100:3", "--tx", tx):
+                result = gen("--connect", f"rocereplay:{SERVE}", "--op", "read", "--verify", "-n", 20, "--vlan", "100:3",
+                             "--tx", tx, "-w", record)
+            self.good(result, 20)
+            rows = tshark(record, "vlan.id", "vlan.priority")
+            self.assertEqual({tuple(row) for row in rows}, {("100", "3")})
+
+    def test_root_is_given_up(self):
+        with Serve(interrupt=True) as serve:
+            status = pathlib.Path(f"/proc/{serve.process.pid}/status").read_text()
+            self.assertNotIn("\nUid:\t0", status)
+            self.assertIn("\nCapEff:\t0000000000000000", status)
+            self.assertIn("\nNoNewPrivs:\t1", status)
+            self.good(gen("--connect", f"rocereplay:{SERVE}", "-n", 5), 5)
+
     def test_programs_exchanges(self):
         for accept, connect in (
                 (["pingpong"], ["pingpong"]),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/msg.h"
+#include "common/privileges.h"
 #include "common/signals.h"
 #include "rocereplay/by_hand.h"
 #include "rocereplay/cm_run.h"
@@ -64,7 +65,9 @@ int gen_main(int argc, char **argv)
     signals_catch();
     if (resolve(&opts, ip) != 0)
         return EXIT_IO;
-    if (open_all(&st, &twin, &opts, ip) == 0) {
+    if (open_all(&st, &twin, &opts, ip) == 0 &&
+        (opts.truth == NULL || truth_open(&truth, opts.truth) == 0) &&
+        (opts.interface == NULL || privileges_drop(opts.user) == 0)) {
         st.truth = &truth;
         status = run(&st, ip);
         if (opts.truth != NULL && truth_write(&truth, &st, "gen", opts.truth) != 0)

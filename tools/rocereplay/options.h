@@ -19,7 +19,8 @@ enum { TCP_PORT = 18515, RPING_PORT = 7174, UCMATOSE_PORT = 7471, CM_PORT = 1851
 enum { QPS_MAX = 65536, DEPTH_MAX = 65536 };
 
 struct replay_opts {
-    const char *interface, *address, *write, *vlan, *tclass_text, *truth, *seed_text, *events;
+    const char *interface, *address, *write, *vlan, *tclass_text, *truth, *seed_text, *user,
+        *events;
     const char *timeout_text, *retry_text, *rnr_retry_text, *min_rnr_text;
     const char *qpn, *psn, *rkey, *va, *peer_ip, *own_qpn, *own_psn;
     const char *fault[FAULT_KINDS];

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "common/msg.h"
+#include "common/privileges.h"
 #include "common/signals.h"
 #include "rocereplay/by_hand.h"
 #include "rocereplay/cm_run.h"
@@ -82,7 +83,9 @@ int serve_main(int argc, char **argv)
     signals_catch();
     if (opts.mtu == 0)
         opts.mtu = station_best_mtu(opts.interface);
-    if (station_open(&st, &opts, opts.by_hand ? opts.peer_addr : NULL) == 0) {
+    if (station_open(&st, &opts, opts.by_hand ? opts.peer_addr : NULL) == 0 &&
+        (opts.truth == NULL || truth_open(&truth, opts.truth) == 0) &&
+        privileges_drop(opts.user) == 0) {
         st.truth = &truth;
         status = run(&st);
         if (opts.truth != NULL && truth_write(&truth, &st, "serve", opts.truth) != 0)

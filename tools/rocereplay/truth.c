@@ -180,16 +180,28 @@ static void write_faults(struct json *json, const struct station *st)
     json_close_array(json);
 }
 
-int truth_write(const struct truth *truth, const struct station *st, const char *end,
-                const char *path)
+int truth_open(struct truth *truth, const char *path)
+{
+    truth->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (truth->fd < 0) {
+        msg_file(path, "%s; check the name and the permissions", strerror(errno));
+        return -1;
+    }
+    truth->opened = true;
+    return 0;
+}
+
+int truth_write(struct truth *truth, const struct station *st, const char *end, const char *path)
 {
     struct out out;
     struct json json;
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0 || out_init(&out, fd) != 0) {
-        msg_file(path, "%s; check the name and the permissions", strerror(errno));
-        if (fd >= 0)
-            (void)close(fd);
+    if (!truth->opened && truth_open(truth, path) != 0)
+        return -1;
+    const int fd = truth->fd;
+    truth->opened = false;
+    if (out_init(&out, fd) != 0) {
+        msg_print("out of memory");
+        (void)close(fd);
         return -1;
     }
     json_init(&json, &out);
@@ -219,5 +231,7 @@ int truth_write(const struct truth *truth, const struct station *st, const char 
 void truth_free(struct truth *truth)
 {
     free(truth->qp);
+    if (truth->opened)
+        (void)close(truth->fd);
     *truth = (struct truth){0};
 }

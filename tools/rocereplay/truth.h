@@ -20,15 +20,20 @@ struct truth {
     struct truth_qp *qp;
     size_t n, room;
     uint64_t lost; /* beyond memory */
+    bool opened;   /* by truth_open */
+    int fd;
 };
 
 /* truth_add notes |lane|; |truth| NULL: nothing is kept. */
 void truth_add(struct truth *truth, const struct lane *lane);
 /* truth_sum adds up the counters of all QPs. */
 struct eng_qp_stats truth_sum(const struct truth *truth);
-/* truth_write writes |path|; |end| is "gen" or "serve". 0, or -1 with a message printed. */
-int truth_write(const struct truth *truth, const struct station *st, const char *end,
-                const char *path);
+/* truth_open opens |path| for the truth_write at the end: before root is given up. 0, or -1 with a
+ * message printed. */
+int truth_open(struct truth *truth, const char *path);
+/* truth_write writes |path|, opened before or now; |end| is "gen" or "serve". 0, or -1 with a
+ * message printed. */
+int truth_write(struct truth *truth, const struct station *st, const char *end, const char *path);
 void truth_free(struct truth *truth);
 
 #endif
