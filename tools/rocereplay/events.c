@@ -23,7 +23,7 @@ struct event_file {
 
 static int bad(const struct event_file *f, const yaml_node_t *at, const char *what)
 {
-    msg_file(f->path, "line %zu: %s", at->start_mark.line + 1, what);
+    msg_file(f->path, "line %zu: %s", at != NULL ? at->start_mark.line + 1 : 1, what);
     return -1;
 }
 

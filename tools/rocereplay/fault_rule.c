@@ -97,8 +97,8 @@ static bool whole_number(const char *text, uint32_t max, uint32_t *value)
 
 static bool nak_code(const char *text, uint32_t *code)
 {
-    for (uint8_t i = 0; i <= ROCE_NAK_MAX; i++)
-        if (strcmp(roce_nak_name(i), text) == 0) {
+    for (unsigned i = 0; i <= ROCE_NAK_MAX; i++)
+        if (strcmp(roce_nak_name((uint8_t)i), text) == 0) {
             *code = i;
             return true;
         }

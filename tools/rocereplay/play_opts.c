@@ -135,8 +135,6 @@ static int parse_rules(struct play_opts *opts)
         parse_rule(opts, "vlan", opts->base.vlan, rewrite_parse_vlan) != 0)
         return OPT_EXIT_USAGE;
     rw->keep_bad_icrc = opts->keep_bad_icrc;
-    rw->decode.n_udp_ports = opts->ports.n;
-    memcpy(rw->decode.udp_ports, opts->ports.port, sizeof(opts->ports.port));
     opts->base.rkey = opts->base.vlan = NULL; /* here they are no peer's and no own frame's */
     return 0;
 }
@@ -229,6 +227,8 @@ int play_opts_parse(struct play_opts *opts, int argc, char **argv)
     }
     opts->file = argv[1];
     opts->has_mtu = opts->base.mtu != 0;
+    opts->rules.decode.n_udp_ports = opts->ports.n;
+    memcpy(opts->rules.decode.udp_ports, opts->ports.port, sizeof(opts->ports.port));
     if (parse_pace(opts) != 0 || parse_length(opts) != 0)
         return OPT_EXIT_USAGE;
     if (opts->raw && settle_raw(opts) != 0)

@@ -70,10 +70,10 @@ static void print_text(const struct replay *r, const struct replay_report *repor
                  (double)(result->end - result->start) / 1e9);
     (void)printf("  %-18s %14s %14s\n", "", "recorded", "reproduced");
     row("messages", t->messages, result->messages);
-    for (uint8_t op = 0; op < ENG_WR_OPS; op++)
+    for (int op = 0; op < ENG_WR_OPS; op++)
         if (t->by_op[op] != 0 || result->by_op[op] != 0) {
             char name[32];
-            (void)snprintf(name, sizeof(name), "  %s", messages_op_name(op));
+            (void)snprintf(name, sizeof(name), "  %s", messages_op_name((uint8_t)op));
             row(name, t->by_op[op], result->by_op[op]);
         }
     row("bytes", t->bytes, result->bytes);
@@ -107,9 +107,9 @@ static void put_side(struct json *json, const char *key, const struct side *side
     json_uint(json, "messages", side->messages);
     json_uint(json, "bytes", side->bytes);
     json_open_object(json, "operations");
-    for (uint8_t op = 0; op < ENG_WR_OPS; op++)
+    for (int op = 0; op < ENG_WR_OPS; op++)
         if (side->by_op[op] != 0)
-            json_uint(json, messages_op_name(op), side->by_op[op]);
+            json_uint(json, messages_op_name((uint8_t)op), side->by_op[op]);
     json_close_object(json);
     json_open_object(json, "latency_us");
     json_uint(json, "count", s.count);

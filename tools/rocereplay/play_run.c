@@ -12,7 +12,13 @@
 #include "rocereplay/tcp.h"
 #include "rocereplay/truth.h"
 
-enum { RECV_DEPTH = 512, LINE_MAX_SHORT = 256, MTU_UNKNOWN = 1024 };
+enum {
+    RECV_DEPTH = 512,
+    RECV_DEPTH_MIN = 16,
+    RECV_ALL = 65536,
+    LINE_MAX_SHORT = 256,
+    MTU_UNKNOWN = 1024
+};
 
 /* What is replayed of a capture. */
 struct choice {
@@ -66,21 +72,23 @@ static void twin_work(void *ctx, roce_tstamp now)
 
 static int twin_open(struct twin *t, const struct replay *r)
 {
-    const struct sink_cfg sink = {.depth = RECV_DEPTH, .size = r->target_len};
+    uint32_t depth = RECV_ALL / r->n;
+    depth = depth > RECV_DEPTH ? RECV_DEPTH : depth < RECV_DEPTH_MIN ? RECV_DEPTH_MIN : depth;
+    const struct sink_cfg sink = {.depth = depth, .size = r->target_len};
     *t = (struct twin){.st = r->st->twin, .n = r->n};
     t->lanes = calloc(r->n, sizeof(*t->lanes));
     if (t->lanes == NULL) {
         msg_print("out of memory");
         return -1;
     }
-    if (station_queues(t->st, r->n + 1, r->n * RECV_DEPTH + 1) != 0)
+    if (station_queues(t->st, r->n + 1, r->n * depth + 1) != 0)
         return -1;
     for (uint32_t i = 0; i < r->n; i++) {
         const struct lane_cfg cfg = {
             .service = r->part[i].sender->service,
             .target_len = r->target_len,
             .max_send = 1,
-            .max_recv = RECV_DEPTH,
+            .max_recv = depth,
         };
         if (lane_open(&t->lanes[i], t->st, &cfg) != 0)
             return -1;
@@ -92,13 +100,13 @@ static int twin_open(struct twin *t, const struct replay *r)
 
 static void twin_close(struct twin *t)
 {
-    if (t->st == NULL)
-        return;
-    t->st->work = NULL;
     for (uint32_t i = 0; t->lanes != NULL && i < t->n; i++)
         lane_close(&t->lanes[i]);
     sink_close(&t->sink);
     free(t->lanes);
+    if (t->st == NULL)
+        return;
+    t->st->work = NULL;
     station_drop_queues(t->st);
 }
 

@@ -278,14 +278,19 @@ static int write_truth(struct raw *raw)
 
 static bool needs_survey(const struct play_opts *opts)
 {
-    return opts->loop_psn || opts->base.faults.n > 0;
+    const struct fault_plan *faults = &opts->base.faults;
+    bool relative = false; /* what is meant depends on the capture's connections */
+    for (unsigned i = 0; i < faults->n; i++)
+        relative = relative || faults->rule[i].qp_index || faults->rule[i].psn_relative ||
+                   faults->rule[i].kind == FAULT_GHOST_ACK;
+    return opts->loop_psn || relative;
 }
 
 static int run(struct raw *raw, int *status)
 {
     const struct play_opts *opts = raw->opts;
     if (needs_survey(opts) && strcmp(opts->file, "-") == 0) {
-        msg_print("faults and --loop-psn need to look ahead; give a file");
+        msg_print("relative faults and --loop-psn need to look ahead; give a file");
         return -1;
     }
     if (needs_survey(opts) && raw_survey_make(&raw->survey, opts->file, &raw->rules.decode) != 0)
