@@ -19,6 +19,8 @@
 enum { SNAPSHOT_SHARE = 20 };
 /* Longest sleep of a file that waits for its time. */
 #define NAP_NS UINT64_C(50000000)
+/* Shortest: waking up for every frame would cost more than counting them. */
+#define NAP_MIN_NS UINT64_C(5000000)
 /* How old the state may be that others see. */
 #define PUBLISH_NS UINT64_C(100000000)
 
@@ -332,6 +334,8 @@ static void finish(struct player *player, int result)
 static void nap(struct player *player, uint64_t until)
 {
     const uint64_t now = clock_monotonic_ns();
+    if (until < now + NAP_MIN_NS)
+        until = now + NAP_MIN_NS;
     if (until > now + NAP_NS)
         until = now + NAP_NS;
     const struct timespec ts = {.tv_sec = (time_t)(until / 1000000000),
