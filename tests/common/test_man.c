@@ -38,6 +38,7 @@ static const struct name rocestat[] = {
 static const struct name rocereplay[] = {
 #define OPTION(letter, name, arg, kind, member, help) {letter, name},
 #include "rocereplay/gen.def"
+#include "rocereplay/check_opts.def"
 #include "rocereplay/peers.def"
 #define PLAY OPTION
 #include "rocereplay/play.def"
