@@ -260,7 +260,9 @@ static int set_up(struct afpacket *p, const struct afpacket_cfg *cfg)
 {
     const int v2 = TPACKET_V2, on = 1;
     const unsigned reserve = ROCE_VLAN_LEN;
-    const uint32_t rx_size = TPACKET2_HDRLEN + reserve + 64 + p->frame_max;
+    const uint32_t longest =
+        afpacket_mtu_needed(cfg->ip, cfg->path_mtu) + ROCE_ETH_LEN + ROCE_VLAN_LEN;
+    const uint32_t rx_size = TPACKET2_HDRLEN + reserve + 64 + longest;
     const uint32_t tx_size = (uint32_t)(tx_data_off + ENG_FRAME_MAX);
     if (option(p, PACKET_VERSION, &v2, sizeof(v2), "TPACKET_V2") != 0 ||
         option(p, PACKET_RESERVE, &reserve, sizeof(reserve), "room for VLAN tags") != 0 ||
@@ -278,8 +280,6 @@ static int set_up(struct afpacket *p, const struct afpacket_cfg *cfg)
     p->rx.base = p->map;
     p->tx.base = p->map + (size_t)(p->rx.count / p->rx.per_block) * BLOCK_SIZE;
     join_pause(p, cfg->netif);
-    const uint32_t longest =
-        afpacket_mtu_needed(cfg->ip, cfg->path_mtu) + ROCE_ETH_LEN + ROCE_VLAN_LEN;
     if (!cfg->no_xdp && longest <= XDP_FRAME_MAX) {
         p->xdp = xdp_new(cfg->netif->index, p->tx.count);
         if (p->xdp != NULL && p->frame_max > XDP_FRAME_MAX)

@@ -19,6 +19,7 @@
 
 enum {
     LINK_DELAY_NS = 1000, /* of the computed link */
+    QPS_LEAST = 16384, /* serve does not know what peers will ask for */
     QUIET_TURNS = 5,
     QUIET_NS = 1000000,
     CNP_GAP_NS = 4000,
@@ -41,8 +42,8 @@ static int make_device(struct station *st, const uint8_t mac[6], uint64_t link_b
 {
     const struct replay_opts *opts = st->opts;
     struct eng_dev_cfg cfg = {
-        .max_qp = at_least(2 * opts->qps + 64, 1024),
-        .max_mr = at_least(4 * opts->qps + 64, 1024),
+        .max_qp = at_least(2 * opts->qps + 64, QPS_LEAST),
+        .max_mr = at_least(4 * opts->qps + 64, 4 * QPS_LEAST),
         .link_bps = link_bps,
         .seed = st->seed,
         .migreq = true,
