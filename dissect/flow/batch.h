@@ -6,6 +6,15 @@
 
 #include <roce/flow.h>
 
+/* The usual course is one piece of code; what is seldom done would make it longer. */
+#if defined(__GNUC__)
+#define FLOW_SELDOM __attribute__((noinline)) static
+#define FLOW_INLINE __attribute__((always_inline)) static inline
+#else
+#define FLOW_SELDOM static
+#define FLOW_INLINE static inline
+#endif
+
 /* Packets looked up at once: what they touch fits into the first-level cache. */
 #define LOOK_MAX 32
 
@@ -20,8 +29,8 @@ void flow_look(const struct roce_flow_table *t, const struct roce_packet *pkt, i
                struct look *look);
 
 enum flow_course {
-    FLOW_NONE,  /* the frame belongs to no flow */
-    FLOW_ANY,   /* the verdict is whole */
+    FLOW_NONE, /* the frame belongs to no flow */
+    FLOW_ANY,
     FLOW_USUAL, /* nothing happened but that a flow went on: see usual.c */
 };
 

@@ -486,8 +486,8 @@ void message_in_order(struct ctx *c, uint32_t n);
 void message_gap(struct ctx *c);
 void message_count_slow(struct roce_flow_table *t, struct flow *f, uint8_t op, uint32_t started,
                         uint32_t completed, uint64_t bytes);
-static inline void message_count(struct roce_flow_table *t, struct flow *f, uint8_t op,
-                                 uint32_t started, uint32_t completed, uint64_t bytes)
+FLOW_INLINE void message_count(struct roce_flow_table *t, struct flow *f, uint8_t op,
+                               uint32_t started, uint32_t completed, uint64_t bytes)
 {
     /* msg_ops: operation + 1 of msg0 in the low nibble, of msg1 in the high one. */
     struct msg_slot *slot = (f->msg_ops & 0xF) == op + 1  ? &f->msg0
@@ -587,7 +587,7 @@ void mirror_resolve(struct roce_flow_table *t, bool at_end);
 
 /* count.c */
 void count_opcode_slow(struct roce_flow_table *t, struct flow *f, uint8_t opcode);
-static inline void count_opcode(struct roce_flow_table *t, struct flow *f, uint8_t opcode)
+FLOW_INLINE void count_opcode(struct roce_flow_table *t, struct flow *f, uint8_t opcode)
 {
     /* A count of 0 is a slot that is not in use or overflowed; the slow way knows. */
     for (int i = 0; i < HOT_SLOTS; i++)

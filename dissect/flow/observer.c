@@ -221,9 +221,9 @@ static void count_roce(struct roce_observer *obs, const struct roce_packet *pkt,
 }
 
 /* flow_frame and what leads there, for a frame that flow state found usual. */
-static void usual_frame(struct roce_observer *obs, const struct roce_frame *frame,
-                        const struct roce_packet *pkt, const struct roce_icrc *icrc,
-                        const struct roce_verdict *v)
+FLOW_INLINE void usual_frame(struct roce_observer *obs, const struct roce_frame *frame,
+                             const struct roce_packet *pkt, const struct roce_icrc *icrc,
+                             const struct roce_verdict *v)
 {
     struct dscp_state *dscp = &obs->congestion->dscp[roce_ip_dscp(&pkt->ip)];
     const enum roce_ecn ecn = roce_ip_ecn(&pkt->ip);
@@ -251,33 +251,37 @@ static void usual_frame(struct roce_observer *obs, const struct roce_frame *fram
         symptom_silence(obs, v);
 }
 
-static bool update(struct roce_observer *obs, const struct look *look,
-                   const struct roce_frame *frame, const struct roce_packet *pkt,
-                   const struct roce_icrc *icrc, bool brief, struct roce_verdict *verdict)
+FLOW_SELDOM void unusual_frame(struct roce_observer *obs, const struct roce_frame *frame,
+                               const struct roce_packet *pkt, const struct roce_icrc *icrc,
+                               bool flow, const struct roce_verdict *v)
 {
-    obs->now = frame->ts;
-    obs->frame = frame->number;
-    count_frame(obs, frame);
-    obs->mtu_told = false;
-    const enum flow_course course = flow_update(obs->flows, look, frame, pkt, icrc, brief, verdict);
-    if (course == FLOW_USUAL) {
-        usual_frame(obs, frame, pkt, icrc, verdict);
-        return true;
-    }
-    const bool flow = course != FLOW_NONE;
     count_kind(&obs->totals, pkt);
     if (pkt->status != ROCE_STATUS_OK)
         count_status(&obs->totals, pkt);
     if (roce_packet_is_roce(pkt))
         count_roce(obs, pkt, icrc);
-    if (flow && (verdict->flags & ROCE_V_MIRROR_DUP) == 0)
-        flow_frame(obs, frame, pkt, icrc, verdict);
+    if (flow && (v->flags & ROCE_V_MIRROR_DUP) == 0)
+        flow_frame(obs, frame, pkt, icrc, v);
     else if (pkt->kind == ROCE_KIND_PFC || pkt->kind == ROCE_KIND_PAUSE)
         pauses_frame(obs, pkt);
     if (pkt->status == ROCE_STATUS_MALFORMED && pkt->kind != ROCE_KIND_OTHER)
-        incident_add(obs, flow ? verdict->flow : ROCE_FLOW_NONE, ROCE_FINDING_MALFORMED,
-                     frame->number);
-    return flow;
+        incident_add(obs, flow ? v->flow : ROCE_FLOW_NONE, ROCE_FINDING_MALFORMED, frame->number);
+}
+
+FLOW_INLINE bool update(struct roce_observer *obs, const struct look *look,
+                        const struct roce_frame *frame, const struct roce_packet *pkt,
+                        const struct roce_icrc *icrc, bool brief, struct roce_verdict *v)
+{
+    obs->now = frame->ts;
+    obs->frame = frame->number;
+    count_frame(obs, frame);
+    obs->mtu_told = false;
+    const enum flow_course course = flow_update(obs->flows, look, frame, pkt, icrc, brief, v);
+    if (course == FLOW_USUAL)
+        usual_frame(obs, frame, pkt, icrc, v);
+    else
+        unusual_frame(obs, frame, pkt, icrc, course != FLOW_NONE, v);
+    return course != FLOW_NONE;
 }
 
 bool roce_observer_update(struct roce_observer *obs, const struct roce_frame *frame,

@@ -346,7 +346,7 @@ uint64_t table_hash(const struct roce_flow_table *t, const struct roce_packet *p
     return flow_hash(key_hash(t, &key), pkt->bth.dqpn);
 }
 
-static bool is_on_path(const struct path *p, const struct roce_packet *pkt)
+FLOW_INLINE bool is_on_path(const struct path *p, const struct roce_packet *pkt)
 {
     if (pkt->n_tunnel == 0)
         return load64(p->src + 8) == load64(pkt->ip.src + 8) &&
@@ -358,7 +358,8 @@ static bool is_on_path(const struct path *p, const struct roce_packet *pkt)
     return path_same(p, &key);
 }
 
-static bool is_flow_of(const struct roce_flow_table *t, uint32_t id, const struct roce_packet *pkt)
+FLOW_INLINE bool is_flow_of(const struct roce_flow_table *t, uint32_t id,
+                            const struct roce_packet *pkt)
 {
     const struct flow *f = flow_at(t, id);
     return f->dqpn == pkt->bth.dqpn && (f->flags & F_LIVE) != 0 &&

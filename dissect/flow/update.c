@@ -142,6 +142,26 @@ static void clear_brief(struct roce_verdict *v, uint32_t flow, roce_duration del
     v->delta = delta;
 }
 
+/* |counted|: all but the tracks know the frame already. */
+FLOW_SELDOM void unusual(struct ctx *c, const struct roce_icrc *icrc, bool created, bool counted)
+{
+    if (created)
+        describe_flow(c, icrc);
+    if (!counted && mirror_copy(c, icrc)) {
+        c->v->flags |= ROCE_V_MIRROR_DUP;
+        describe_pair(c->f, c->id, c->v);
+        return;
+    }
+    if (!counted) {
+        count_frame(c, icrc);
+        describe_frame(c);
+    }
+    if (created)
+        conn_new_flow(c->t, c->id);
+    track(c, icrc == NULL || icrc->status != ROCE_ICRC_BAD);
+    describe_pair(c->f, c->id, c->v);
+}
+
 enum flow_course flow_update(struct roce_flow_table *t, const struct look *look,
                              const struct roce_frame *frame, const struct roce_packet *pkt,
                              const struct roce_icrc *icrc, bool brief, struct roce_verdict *v)
@@ -161,28 +181,19 @@ enum flow_course flow_update(struct roce_flow_table *t, const struct look *look,
     f->last_ts = frame->ts;
     f->last_frame = frame->number;
     const bool usual = !created && usual_frame(&c, icrc);
-    if (usual && brief) {
-        clear_brief(v, id, delta);
-        if (usual_track(&c))
+    if (usual) {
+        if (brief)
+            clear_brief(v, id, delta);
+        else
+            clear(v, id, delta);
+        if (usual_track(&c)) {
+            if (!brief)
+                describe_pair(f, id, v);
             return FLOW_USUAL;
+        }
     }
     clear(v, id, delta);
-    if (created)
-        describe_flow(&c, icrc);
-    if (!usual && mirror_copy(&c, icrc)) {
-        v->flags |= ROCE_V_MIRROR_DUP;
-        describe_pair(f, id, v);
-        return FLOW_ANY;
-    }
-    if (!usual) {
-        count_frame(&c, icrc);
-        describe_frame(&c);
-    }
-    if (created)
-        conn_new_flow(t, id);
-    if (!usual || brief || !usual_track(&c))
-        track(&c, icrc == NULL || icrc->status != ROCE_ICRC_BAD);
-    describe_pair(f, id, v);
+    unusual(&c, icrc, created, usual);
     return FLOW_ANY;
 }
 
