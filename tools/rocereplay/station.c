@@ -19,7 +19,7 @@
 
 enum {
     LINK_DELAY_NS = 1000, /* of the computed link */
-    QPS_LEAST = 16384, /* serve does not know what peers will ask for */
+    QPS_LEAST = 16384,    /* serve does not know what peers will ask for */
     QUIET_TURNS = 5,
     QUIET_NS = 1000000,
     CNP_GAP_NS = 4000,
