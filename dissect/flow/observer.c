@@ -291,18 +291,33 @@ bool roce_observer_update(struct roce_observer *obs, const struct roce_frame *fr
     return update(obs, NULL, frame, pkt, icrc, false, verdict);
 }
 
-void roce_observer_update_batch(struct roce_observer *obs, const struct roce_frame *frame,
-                                const struct roce_packet *pkt, const struct roce_icrc *icrc, int n)
+/* |step| 0: all verdicts go to the same place. */
+static void update_many(struct roce_observer *obs, const struct roce_frame *frame,
+                        const struct roce_packet *pkt, const struct roce_icrc *icrc, int n,
+                        struct roce_verdict *verdict, int step)
 {
     struct look look[LOOK_MAX];
-    struct roce_verdict verdict;
     for (int at = 0; at < n; at += LOOK_MAX) {
         const int here = n - at < LOOK_MAX ? n - at : LOOK_MAX;
         flow_look(obs->flows, pkt + at, here, look);
         for (int i = 0; i < here; i++)
             (void)update(obs, &look[i], &frame[at + i], &pkt[at + i],
-                         icrc == NULL ? NULL : &icrc[at + i], true, &verdict);
+                         icrc == NULL ? NULL : &icrc[at + i], true, &verdict[(at + i) * step]);
     }
+}
+
+void roce_observer_update_batch(struct roce_observer *obs, const struct roce_frame *frame,
+                                const struct roce_packet *pkt, const struct roce_icrc *icrc, int n)
+{
+    struct roce_verdict verdict;
+    update_many(obs, frame, pkt, icrc, n, &verdict, 0);
+}
+
+void roce_observer_update_brief(struct roce_observer *obs, const struct roce_frame *frame,
+                                const struct roce_packet *pkt, const struct roce_icrc *icrc, int n,
+                                struct roce_verdict *verdict)
+{
+    update_many(obs, frame, pkt, icrc, n, verdict, 1);
 }
 
 void roce_observer_dropped(struct roce_observer *obs, uint64_t total)
