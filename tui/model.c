@@ -13,7 +13,7 @@
 #define STRAY_AHEAD  (3600 * SEC)
 #define STRAY_BEHIND (10 * SEC)
 
-enum { AHEAD = 24, STRAYS_MAX = 64, PAIR_SLOTS = 4 * SNAP_ROWS_MAX, CE_FRAMES_MIN = 100 };
+enum { STRAYS_MAX = 64, PAIR_SLOTS = 4 * SNAP_ROWS_MAX, CE_FRAMES_MIN = 100 };
 
 static void on_event(void *ctx, const struct roce_event *event)
 {
@@ -430,11 +430,11 @@ static void match(struct model *model, const struct roce_frame *frame,
 }
 
 /* What the verdict says of one frame. */
-static void account(struct model *model, const struct model_batch *batch, int i)
+static void account(struct model *model, const struct model_batch *batch, int i,
+                    const struct roce_verdict *verdict)
 {
     const struct roce_frame *frame = &batch->frame[i];
     const struct roce_packet *pkt = &batch->packet[i];
-    const struct roce_verdict *verdict = &model->verdict[i % MODEL_BEHIND];
     const bool roce = roce_packet_is_roce(pkt);
     const bool icrc_bad = batch->checked && roce && batch->icrc[i].status == ROCE_ICRC_BAD;
     model->count.frames++;
@@ -447,32 +447,41 @@ static void account(struct model *model, const struct model_batch *batch, int i)
     } else if (roce) {
         keep_frame(model, frame, pkt, icrc_bad, verdict);
     }
-    if (model->filter != NULL)
-        match(model, frame, pkt, batch->checked ? &batch->icrc[i] : NULL, verdict);
 }
 
-/* The frames are accounted for a few behind, when the line of their flow has come; not many, so
- * that what was decoded is still in the first cache. */
+static void fetch_tracks(const struct model *model, int n)
+{
+#if defined(__GNUC__)
+    for (int i = 0; i < n; i++)
+        if (model->verdict[i].flow != ROCE_FLOW_NONE)
+            __builtin_prefetch(&model->track[model->verdict[i].flow], 1);
+#else
+    (void)model;
+    (void)n;
+#endif
+}
+
+/* Some at a time: few enough that what was decoded is still in the first cache when it is accounted
+ * for, enough that the lines of their flows have come by then. */
 static void count_all(struct model *model, const struct model_batch *batch, int from, int to)
 {
-    int done = from;
-    for (int i = from; i < to && i < from + AHEAD; i++)
-        roce_observer_prefetch(model->obs, &batch->packet[i]);
-    for (int i = from; i < to; i++) {
-        struct roce_verdict *verdict = &model->verdict[i % MODEL_BEHIND];
-        if (i + AHEAD < to)
-            roce_observer_prefetch(model->obs, &batch->packet[i + AHEAD]);
-        (void)roce_observer_update(model->obs, &batch->frame[i], &batch->packet[i],
-                                   batch->checked ? &batch->icrc[i] : NULL, verdict);
-#if defined(__GNUC__)
-        if (verdict->flow != ROCE_FLOW_NONE)
-            __builtin_prefetch(&model->track[verdict->flow], 1);
-#endif
-        if (i - done == MODEL_BEHIND - 1)
-            account(model, batch, done++);
+    for (int at = from; at < to; at += MODEL_CHUNK) {
+        const int n = to - at < MODEL_CHUNK ? to - at : MODEL_CHUNK;
+        const struct roce_icrc *icrc = batch->checked ? &batch->icrc[at] : NULL;
+        if (model->filter == NULL)
+            roce_observer_update_brief(model->obs, &batch->frame[at], &batch->packet[at], icrc, n,
+                                       model->verdict);
+        for (int i = 0; i < n && model->filter != NULL; i++) /* the filter may ask for anything */
+            (void)roce_observer_update(model->obs, &batch->frame[at + i], &batch->packet[at + i],
+                                       icrc != NULL ? &icrc[i] : NULL, &model->verdict[i]);
+        fetch_tracks(model, n);
+        for (int i = 0; i < n; i++) {
+            account(model, batch, at + i, &model->verdict[i]);
+            if (model->filter != NULL)
+                match(model, &batch->frame[at + i], &batch->packet[at + i],
+                      icrc != NULL ? &icrc[i] : NULL, &model->verdict[i]);
+        }
     }
-    while (done < to)
-        account(model, batch, done++);
 }
 
 void tui_model_feed(struct model *model, const struct model_batch *batch, int from, int to)

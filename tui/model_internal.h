@@ -5,7 +5,7 @@
 
 #include "model.h"
 
-enum { MODEL_PAUSERS = 64, MODEL_BEHIND = 4 };
+enum { MODEL_PAUSERS = 64, MODEL_CHUNK = 32 };
 
 /* The ring of newest frames turns fast on a busy port. Frames around gaps and NAKs are kept longer,
  * in a ring of their own: so many before and behind, of the flow and of its peer. */
@@ -75,9 +75,9 @@ struct model {
     } drops[SNAP_DROPS_MAX];
     uint32_t n_drops; /* ever */
     const struct roce_filter *filter;
-    uint32_t generation;                       /* of the filter */
-    struct roce_verdict verdict[MODEL_BEHIND]; /* by place in the batch */
-    uint64_t *pairs;                           /* hashes of host pairs, for one snapshot */
+    uint32_t generation; /* of the filter */
+    struct roce_verdict verdict[MODEL_CHUNK];
+    uint64_t *pairs; /* hashes of host pairs, for one snapshot */
 };
 
 /* tui_model_keep notes that something happened at the frame of |record|, the newest one of its

@@ -79,7 +79,9 @@ struct player {
 
 struct model_opts tui_player_model_opts(const struct top_opts *opts, const struct source_info *info)
 {
-    /* Frames of a file that can be read again need not be kept. */
+    /* Bytes of a file that can be read again need not be kept, so that a quarter of the ring holds
+     * more frames than all of it does live. */
+    const uint64_t ring = (uint64_t)opts->settings.ring_mib << 20;
     return (struct model_opts){
         .max_flows = (uint32_t)opts->max_flows,
         .link_speed_bps =
@@ -87,7 +89,7 @@ struct model_opts tui_player_model_opts(const struct top_opts *opts, const struc
         .storm_ms = (uint32_t)opts->storm_ms,
         .timeout_exp = (uint8_t)opts->timeout_exp,
         .interval_ns = opts->settings.interval,
-        .ring_bytes = (uint64_t)opts->settings.ring_mib << 20,
+        .ring_bytes = info->seekable ? ring / 4 : ring,
         .ring_slice = info->seekable ? 0 : (uint32_t)opts->settings.ring_slice,
         .ce_permille = (uint32_t)opts->settings.ce_percent * 10,
         .cnp_per_sec = (uint32_t)opts->settings.cnp_rate,
