@@ -308,10 +308,16 @@ static void open_first(struct app *app)
 static void read_status(struct app *app)
 {
     const enum ui_run before = app->ui.status.run;
+    const uint64_t merged = app->ui.status.merged;
     tui_player_status(app->player, &app->ui.status);
     app->end_unseen = app->ui.status.run == RUN_ENDED && !app->shown->over;
     if (app->end_unseen)
         app->ui.status.run = before != RUN_ENDED ? before : RUN_PLAYING;
+    if (merged == 0 && app->ui.status.merged > 0)
+        ui_say(&app->ui, true,
+               "The receive offload merges packets, which hides them: ethtool -K %.40s"
+               " gro off lro off",
+               app->ui.status.name);
 }
 
 /* Whether the model has gone on since the snapshot that is shown was taken. */

@@ -3,6 +3,7 @@
 #include "batch.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,8 @@
 #include "save.h"
 #include "view.h"
 
+enum { SILENT_REFRESHES = 10 };
+
 struct batch {
     const struct top_opts *opts;
     struct source *source;
@@ -29,6 +32,7 @@ struct batch {
     struct json json;
     uint64_t printed;
     uint64_t started_ns;
+    bool said_merged;
     roce_tstamp next; /* when the next screen is due, in the capture's time; 0: not yet known */
     struct model_batch frames;
 };
@@ -129,9 +133,9 @@ static bool print_due(struct batch *batch, roce_tstamp ts)
         tui_model_advance(batch->model, batch->next);
         if (!print(batch, false) || enough(batch))
             return false;
-        /* A long silence is one refresh, not many. */
+        /* A long silence is a few refreshes, not many. */
         batch->next += interval;
-        if (ts > batch->next)
+        if (ts > batch->next + SILENT_REFRESHES * interval)
             batch->next += (ts - batch->next) / interval * interval;
     }
     return true;
@@ -173,33 +177,60 @@ static bool feed(struct batch *batch)
     return true;
 }
 
+/* What the user of a terminal sees in the first row. */
+static void answer(struct batch *batch)
+{
+    const struct ui_status *s = &batch->ui.status;
+    fill_status(batch, false);
+    if (s->merged > 0 && !batch->said_merged) {
+        batch->said_merged = true;
+        msg_file(s->name,
+                 "frames beyond the MTU come: the receive offload merges packets, which hides"
+                 " them; ethtool -K INTERFACE gro off lro off");
+    }
+    if (signals_asked())
+        msg_print("%" PRIu64 " packets captured, %" PRIu64 " processed, %" PRIu64
+                  " dropped by the kernel, %" PRIu64 " by the interface",
+                  s->frames, s->frames, s->dropped_kernel, s->dropped_iface);
+}
+
+/* No frame has come for a while. Returns whether to go on. */
+static bool wait_on(struct batch *batch)
+{
+    const roce_tstamp now = tui_source_now(batch->source);
+    const uint64_t waited = clock_monotonic_ns() - batch->started_ns;
+    const bool idle = now == 0 && waited > (batch->printed + 1) * batch->opts->settings.interval;
+    if ((idle && !print(batch, false)) || !print_due(batch, now) || enough(batch))
+        return false;
+    tui_model_advance(batch->model, now);
+    return true;
+}
+
 static int loop(struct batch *batch)
 {
+    int n;
     fill_status(batch, false);
     for (;;) {
-        const int n = tui_source_next(batch->source, &batch->frames);
-        if (n > 0) {
-            if (!feed(batch))
+        answer(batch);
+        /* Interfaces are read to the last frame that came before a signal: then 0 comes. */
+        n = tui_source_next(batch->source, &batch->frames);
+        if (n > 0 && !feed(batch)) {
+            if (!signals_interrupted())
                 return EXIT_DONE;
-            continue;
+            break;
         }
-        if (n == ROCE_ERR_AGAIN && !signals_interrupted()) {
-            const roce_tstamp now = tui_source_now(batch->source);
-            const bool idle = now == 0 && clock_monotonic_ns() - batch->started_ns >
-                                              (batch->printed + 1) * batch->opts->settings.interval;
-            tui_model_advance(batch->model, now);
-            if ((idle && !print(batch, false)) || !print_due(batch, now) || enough(batch))
-                return EXIT_DONE;
-            continue;
-        }
-        tui_model_finish(batch->model);
-        (void)print(batch, true);
-        if (n >= 0 || n == ROCE_ERR_AGAIN)
+        if (n == ROCE_ERR_AGAIN && !wait_on(batch))
             return EXIT_DONE;
-        msg_print("%s: %s; the last screen shows what came before", batch->ui.status.name,
-                  tui_source_text(batch->source));
-        return EXIT_IO;
+        if (n <= 0 && n != ROCE_ERR_AGAIN)
+            break;
     }
+    tui_model_finish(batch->model);
+    (void)print(batch, true);
+    if (n >= 0)
+        return EXIT_DONE;
+    msg_print("%s: %s; the last screen shows what came before", batch->ui.status.name,
+              tui_source_text(batch->source));
+    return EXIT_IO;
 }
 
 static bool wants_ascii(const struct top_opts *opts)

@@ -51,6 +51,11 @@ static void title_right(const struct ui *ui, const struct snapshot *snapshot, ch
         (void)snprintf(drops, sizeof(drops), "drop %s", tui_text_count5(a, s->dropped_kernel));
     else
         (void)snprintf(drops, sizeof(drops), "drop n/a");
+    if (s->merged > 0) {
+        const size_t used = strlen(drops);
+        (void)snprintf(drops + used, sizeof(drops) - used, " GRO %s",
+                       tui_text_count5(a, s->merged));
+    }
     const double seconds = (double)snapshot->interval_ns / 1e9;
     if (s->live)
         (void)snprintf(buf, size, "%s  %.*fs", drops, seconds < 9.95 ? 1 : 0, seconds);

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""rocetop on interfaces: the same counts as from the file, refreshes on a quiet port, drops told from loss."""
+import json
+import subprocess
+import signal
+import unittest
+
+import net
+
+COUNTS = ("src", "dst", "dest_qp", "src_qp", "packets", "bytes", "payload_bytes", "gap_events", "gap_psns",
+          "retransmitted", "retransmitted_dup", "naks", "rnr_naks", "cnps", "ce", "icrc_bad", "messages_completed")
+
+
+def counts(document):
+    return sorted([[flow[key] for key in COUNTS] for flow in document["qps"]], key=str)
+
+
+def of_file(name):
+    done = subprocess.run([net.BIN / "rocetop", "--config=/dev/null", "--json", name], capture_output=True, check=True)
+    return json.loads(done.stdout)
+
+
+class Live(net.Case):
+    def watch(self, *args):
+        return self.start("rocetop", "--config=/dev/null", *args)
+
+    def documents(self, program):
+        return [json.loads(line) for line in program.read("out").splitlines(True) if line.endswith("\n")]
+
+    def check_same_as_file(self, name, *args, interface=lambda frame: "a0"):
+        sent = net.frames(net.capture(name))
+        program = self.watch("--json", "-i", "b0", *args)
+        for frame in sent:
+            net.send([frame], interface(frame))
+        net.until(lambda: program.counted() == len(sent), "all frames")
+        document = json.loads(program.end())
+        self.assertEqual(counts(document), counts(of_file(net.capture(name))))
+        self.assertEqual(document["capture"]["packets"], len(sent))
+        self.assertEqual((document["capture"]["dropped_kernel"], document["capture"]["dropped_interface"]), (0, 0))
+        self.assertTrue(document["capture"]["live"])
+
+    def test_counts_are_those_of_the_file(self):
+        self.check_same_as_file("loss5_egress_send.pcap")
+
+    def test_split_mirror_is_one_capture(self):
+        self.check_same_as_file("ecn_ce.pcap", "-i", "b1", interface=lambda f: "a0" if f[6:12] < f[0:6] else "a1")
+
+    def test_quiet_port_goes_on(self):
+        """Refreshes come before any frame, and intervals end without one."""
+        program = self.watch("--ndjson", "-d", "100ms", "-i", "b0")
+        net.until(lambda: len(self.documents(program)) >= 3, "refreshes of a quiet port")
+        self.assertIsNone(self.documents(program)[-1]["rates"])
+        net.send(net.frames(net.capture("rc_all_ops.pcap")))
+
+        def passed():
+            documents = self.documents(program)
+            busy = [i for i, d in enumerate(documents) if d["rates"] and d["rates"]["packets"] > 0]
+            return busy and documents[-1]["rates"]["packets"] == 0
+        net.until(passed, "an interval without a frame behind one with some")
+        program.end()
+
+    def test_screen_tells_the_interface(self):
+        program = self.watch("--batch", "-n", "2", "-d", "100ms", "-i", "b0")
+        lines = program.wait().splitlines()
+        self.assertRegex(lines[0], r"^ rocetop  b0  LIVE 00:00:0\d  bpf: - \(all\) +drop k0 if0  0\.1s$")
+        self.assertEqual(len(lines), 2 * 24 + 1)
+
+    def test_kernel_filter(self):
+        sent = net.frames(net.capture("loss5_egress_send.pcap"))
+        program = self.watch("--json", "-i", "b0", "src", "host", "192.168.77.3")
+        net.send(sent)
+        net.until(lambda: program.counted() == 83, "the frames of one host, as tcpdump counts them")
+        self.assertEqual([q["src"] for q in json.loads(program.end())["qps"]], ["192.168.77.3"])
+
+    def test_drops_are_drops_and_gaps_unsure(self):
+        """Traffic without a loss into a ring of 64 KiB: the program stands still for half of the frames."""
+        file = net.WORK / "clean.pcap"
+        subprocess.run([net.BIN / "bench_gen", file, "10000", "64", "64", "512"], check=True, capture_output=True)
+        sent = net.frames(file)
+        program = self.watch("--json", "-i", "b0", "-B", 64)
+        got = 0
+
+        def more():
+            now = program.counted()
+            return now if now > got else 0
+        for at in range(0, 2000, 40):
+            net.send(sent[at:at + 40])
+            net.until(lambda: program.counted() >= at + 40, "all frames of the beginning")
+        program.process.send_signal(signal.SIGSTOP)
+        net.send(sent[2000:8000])
+        program.process.send_signal(signal.SIGCONT)
+        got = 2000
+        got = net.until(more, "some frames of the middle")
+        for at in range(8000, 10000, 40):
+            net.send(sent[at:at + 40])
+            got = net.until(more, "frames of the end")
+        document = json.loads(program.end())
+        dropped = document["capture"]["dropped_kernel"]
+        self.assertEqual(document["capture"]["packets"] + dropped, len(sent))
+        self.assertGreater(dropped, 5000)
+        gaps = [e for e in document["events"] if e["type"] in ("gap", "loss")]
+        self.assertTrue(gaps)
+        self.assertTrue(all(e["unsure"] and "unsure" in e["text"] for e in gaps))
+        self.assertEqual(sum(e["count"] for e in document["events"] if e["type"] == "capture"), dropped)
+
+    def test_wrong_usage(self):
+        def says(*args):
+            done = subprocess.run([net.BIN / "rocetop", "--config=/dev/null", "--batch", *args], capture_output=True, text=True)
+            return done.returncode, done.stderr
+        status, text = says("-i", "nothing0")
+        self.assertEqual(status, 1)
+        self.assertIn("rocetop -D lists the interfaces", text)
+        self.assertEqual(says("-i", "b0", "-r", "x")[0], 2)
+        self.assertEqual(says("-i", "b0", "--speed", "2")[0], 2)
+        status, text = says("-i", "b0", "port", "port")
+        self.assertEqual(status, 2)
+        self.assertIn("pcap-filter(7)", text)
+
+
+if __name__ == "__main__":
+    net.main()
