@@ -102,7 +102,7 @@ static void note(struct run *run, const struct feed_batch *batch, int i,
 /* A flow's state is asked of memory this many packets before it is needed. */
 enum { AHEAD = 16 };
 
-/* What is printed of an interval has to be read between two frames. */
+/* What is printed of an interval, and what metrics count, has to be read between two frames. */
 static void observe_singly(struct run *run, const struct feed_batch *batch, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -111,7 +111,11 @@ static void observe_singly(struct run *run, const struct feed_batch *batch, int 
             roce_observer_prefetch(run->obs, &batch->packet[i + AHEAD]);
         (void)roce_observer_update(run->obs, &batch->frame[i], &batch->packet[i],
                                    batch->checked ? &batch->icrc[i] : NULL, &verdict);
-        note(run, batch, i, &verdict);
+        if (run->interval.length_ns != 0)
+            note(run, batch, i, &verdict);
+        if (run->headless != NULL)
+            headless_count(run->headless, &batch->frame[i], &batch->packet[i],
+                           batch->checked ? &batch->icrc[i] : NULL, &verdict);
     }
 }
 
@@ -122,7 +126,7 @@ static void observe(struct run *run, const struct feed_batch *batch)
     if (limit != 0 && (uint64_t)n > limit - run->counted)
         n = (int)(limit - run->counted);
     run->counted += (uint64_t)n;
-    if (run->interval.length_ns != 0)
+    if (run->interval.length_ns != 0 || run->headless != NULL)
         observe_singly(run, batch, n);
     else
         roce_observer_update_batch(run->obs, batch->frame, batch->packet,
