@@ -3,7 +3,6 @@
 #include <roce/err.h>
 #include <roce/icrc.h>
 #include <roce/psn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -193,40 +192,6 @@ bool check_start(struct check *c)
     else if (rc != 0)
         c->run->broken = true;
     return rc == 0;
-}
-
-static void settle(struct check *c, enum check_verdict verdict)
-{
-    if (!c->settled)
-        c->verdict = verdict;
-    c->settled = true;
-}
-
-void check_fail(struct check *c, const char *format, ...)
-{
-    if (c->settled)
-        return;
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(c->text, sizeof(c->text), format, args);
-    va_end(args);
-    settle(c, CHECK_FAIL);
-}
-
-void check_note(struct check *c, const char *format, ...)
-{
-    if (c->settled)
-        return;
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(c->text, sizeof(c->text), format, args);
-    va_end(args);
-}
-
-void check_unseen(struct check *c, const char *why)
-{
-    check_note(c, "%s", why);
-    settle(c, CHECK_NOT_OBSERVABLE);
 }
 
 static struct craft blank(const struct check *c, uint8_t opcode)
