@@ -5,8 +5,15 @@
 
 #include "rocereplay/check.h"
 
-static void settle(struct check *c, enum check_verdict verdict)
+static void say(struct check *c, const char *text)
 {
+    if (!c->settled)
+        (void)snprintf(c->text, sizeof(c->text), "%s", text);
+}
+
+static void settle(struct check *c, enum check_verdict verdict, const char *text)
+{
+    say(c, text);
     if (!c->settled)
         c->verdict = verdict;
     c->settled = true;
@@ -14,26 +21,25 @@ static void settle(struct check *c, enum check_verdict verdict)
 
 void check_fail(struct check *c, const char *format, ...)
 {
+    char text[sizeof(c->text)];
     va_list args;
     va_start(args, format);
-    if (!c->settled)
-        (void)vsnprintf(c->text, sizeof(c->text), format, args);
+    (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    settle(c, CHECK_FAIL);
+    settle(c, CHECK_FAIL, text);
 }
 
 void check_note(struct check *c, const char *format, ...)
 {
+    char text[sizeof(c->text)];
     va_list args;
     va_start(args, format);
-    if (!c->settled)
-        (void)vsnprintf(c->text, sizeof(c->text), format, args);
+    (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
+    say(c, text);
 }
 
 void check_unseen(struct check *c, const char *why)
 {
-    if (!c->settled)
-        (void)snprintf(c->text, sizeof(c->text), "%s", why);
-    settle(c, CHECK_NOT_OBSERVABLE);
+    settle(c, CHECK_NOT_OBSERVABLE, why);
 }
