@@ -26,10 +26,10 @@ static int compile_live(struct roce_reader *reader, uint32_t index, const char *
     pcap_t *pcap = pcap_create(reader->ifaces[index].name, text);
     if (pcap == NULL)
         return cap_live_fault(reader, index, ROCE_ERR_IO, "%.150s", text);
-    (void)pcap_set_snaplen(pcap, (int)snaplen);
-    (void)pcap_set_buffer_size(pcap, 64 * 1024);
-    (void)pcap_set_timeout(pcap, LIVE_RETIRE_MS);
-    int rc = pcap_activate(pcap);
+    int rc = pcap_set_snaplen(pcap, (int)snaplen);
+    rc = rc != 0 ? rc : pcap_set_buffer_size(pcap, 64 * 1024);
+    rc = rc != 0 ? rc : pcap_set_timeout(pcap, LIVE_RETIRE_MS);
+    rc = rc != 0 ? rc : pcap_activate(pcap);
     if (rc < 0)
         rc = cap_live_fault(reader, index, ROCE_ERR_IO, "no filter: %.150s", pcap_geterr(pcap));
     else if (pcap_compile(pcap, program, expression, 1, PCAP_NETMASK_UNKNOWN) != 0)

@@ -207,15 +207,15 @@ static int open_handle(struct roce_reader *reader, uint32_t index,
     const uint64_t buffer =
         (uint64_t)(opts->buffer_kib == 0 ? ROCE_LIVE_BUFFER_KIB : opts->buffer_kib) * 1024;
     handle->pcap = pcap;
-    (void)pcap_set_snaplen(pcap, (int)cap_live_snaplen(opts));
-    (void)pcap_set_buffer_size(pcap, buffer > INT32_MAX ? INT32_MAX : (int)buffer);
-    (void)pcap_set_timeout(pcap, LIVE_RETIRE_MS);
-    (void)pcap_set_promisc(pcap, !opts->no_promiscuous);
+    int rc = pcap_set_snaplen(pcap, (int)cap_live_snaplen(opts));
+    rc = rc != 0 ? rc : pcap_set_buffer_size(pcap, buffer > INT32_MAX ? INT32_MAX : (int)buffer);
+    rc = rc != 0 ? rc : pcap_set_timeout(pcap, LIVE_RETIRE_MS);
+    rc = rc != 0 ? rc : pcap_set_promisc(pcap, !opts->no_promiscuous);
     handle->nanosecond = pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO) == 0;
     if (opts->adapter_time && pcap_set_tstamp_type(pcap, PCAP_TSTAMP_ADAPTER_UNSYNCED) != 0)
         return cap_live_fault(reader, index, ROCE_ERR_UNSUPPORTED,
                               "the adapter does not give all frames a time");
-    const int rc = pcap_activate(pcap);
+    rc = rc != 0 ? rc : pcap_activate(pcap);
     if (rc < 0)
         return refused(reader, index, rc, pcap_geterr(pcap));
     if (pcap_setnonblock(pcap, 1, text) != 0)
