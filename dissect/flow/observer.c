@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The observer: flow state, congestion, pauses and findings behind one update. */
 #include "batch.h"
+#include "pool.h"
 #include "watch.h"
 
 #include <stdlib.h>
@@ -291,6 +292,15 @@ bool roce_observer_update(struct roce_observer *obs, const struct roce_frame *fr
     return update(obs, NULL, frame, pkt, icrc, false, verdict);
 }
 
+/* The packet may have been decoded by another processor: what nearly all have is brought near. */
+static void fetch_packet(const struct roce_packet *pkt)
+{
+    prefetch_line(pkt);
+    prefetch_line((const char *)pkt + 64);
+    prefetch_line((const char *)pkt + 128);
+    prefetch_line((const char *)pkt + 192);
+}
+
 /* |step| 0: all verdicts go to the same place. */
 static void update_many(struct roce_observer *obs, const struct roce_frame *frame,
                         const struct roce_packet *pkt, const struct roce_icrc *icrc, int n,
@@ -300,9 +310,12 @@ static void update_many(struct roce_observer *obs, const struct roce_frame *fram
     for (int at = 0; at < n; at += LOOK_MAX) {
         const int here = n - at < LOOK_MAX ? n - at : LOOK_MAX;
         flow_look(obs->flows, pkt + at, here, look);
-        for (int i = 0; i < here; i++)
+        for (int i = 0; i < here; i++) {
+            if (at + LOOK_MAX + i < n)
+                fetch_packet(&pkt[at + LOOK_MAX + i]);
             (void)update(obs, &look[i], &frame[at + i], &pkt[at + i],
                          icrc == NULL ? NULL : &icrc[at + i], true, &verdict[(at + i) * step]);
+        }
     }
 }
 
