@@ -9,6 +9,8 @@
 
 #define MS  UINT64_C(1000000)
 #define SEC (1000 * MS)
+/* Bins of the whole capture begin with this length and grow with it. */
+#define FINEST UINT64_C(10000)
 /* A time stamp so far ahead of its neighbours is damaged, or the clock was set. */
 #define STRAY_AHEAD  (3600 * SEC)
 #define STRAY_BEHIND (10 * SEC)
@@ -139,9 +141,8 @@ static void note_drops(struct model *model)
 }
 
 /* What thresholds say of the interval that ends. */
-static void note_rates(struct model *model)
+static void note_rates(struct model *model, roce_tstamp ts)
 {
-    const roce_tstamp ts = tui_series_end(&model->recent);
     for (int i = 0; i < ROCE_DSCP_COUNT; i++) {
         const uint64_t data = model->dscp_data[i], ce = model->dscp_ce[i];
         if (data >= CE_FRAMES_MIN && ce * 1000 > data * model->opts.ce_permille)
@@ -171,7 +172,7 @@ static void begin(struct model *model, roce_tstamp ts)
     model->begun = true;
     model->now = ts;
     tui_series_begin(&model->recent, ts - ts % length, length, false);
-    tui_series_begin(&model->whole, ts - ts % MS, MS, true);
+    tui_series_begin(&model->whole, ts - ts % FINEST, FINEST, true);
     model->next_end = tui_series_end(&model->whole);
     model->epoch += 2;
     model->has_rates = false;
@@ -196,7 +197,7 @@ static void settle(struct model *model, roce_tstamp ts)
     flush(model);
     if (ts >= tui_series_end(&model->recent)) {
         model->recent.open.dropped = model->dropped - model->dropped_before;
-        note_rates(model);
+        note_rates(model, tui_series_end(&model->recent));
         note_drops(model);
         model->rates = model->recent.open;
         model->has_rates = true;
@@ -521,6 +522,7 @@ void tui_model_finish(struct model *model)
     roce_observer_finish(model->obs);
     if (model->begun && !model->over) {
         flush(model);
+        note_rates(model, model->now);
         note_drops(model);
     }
     model->over = true;

@@ -9,6 +9,9 @@
 
 #include "text.h"
 
+/* Captures shorter than this tell more than whole seconds. */
+#define ELAPSED_SHORT_NS UINT64_C(10000000000)
+
 static const char *const tab_names[SCREEN_TABS] = {"1:Overview", "2:QPs", "3:PFC", "4:Events",
                                                    "5:Hosts"};
 
@@ -60,7 +63,9 @@ static void title_right(const struct ui *ui, const struct snapshot *snapshot, ch
     if (s->live)
         (void)snprintf(buf, size, "%s  %.*fs", drops, seconds < 9.95 ? 1 : 0, seconds);
     else
-        (void)snprintf(buf, size, "%s  %s", drops, tui_text_elapsed(a, s->elapsed_ns));
+        (void)snprintf(buf, size, "%s  %8s", drops,
+                       s->elapsed_ns < ELAPSED_SHORT_NS ? tui_text_long_time(a, s->elapsed_ns)
+                                                        : tui_text_elapsed(a, s->elapsed_ns));
 }
 
 static int draw_progress(struct canvas *canvas, int x, int width, const struct ui_status *s)
