@@ -63,8 +63,8 @@ bool roce_observer_update(struct roce_observer *obs, const struct roce_frame *fr
 void roce_observer_update_batch(struct roce_observer *obs, const struct roce_frame *frame,
                                 const struct roce_packet *pkt, const struct roce_icrc *icrc, int n);
 
-/* roce_observer_update_brief does the same and tells what state makes of each frame in |verdict|, |n|
- * entries: of frames that go on as those before them did only flow, flags, psns, in_flight,
+/* roce_observer_update_brief does the same and tells what state makes of each frame in |verdict|,
+ * |n| entries: of frames that go on as those before them did only flow, flags, psns, in_flight,
  * completed and delta, of all others everything. */
 void roce_observer_update_brief(struct roce_observer *obs, const struct roce_frame *frame,
                                 const struct roce_packet *pkt, const struct roce_icrc *icrc, int n,
