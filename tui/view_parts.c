@@ -19,7 +19,10 @@ static const char *run_word(const struct ui *ui, char *buf)
 {
     char speed[32];
     if (ui->status.speed > 0)
-        (void)snprintf(speed, sizeof(speed), "x%.*f", ui->status.speed < 10 ? 1 : 0,
+        (void)snprintf(speed, sizeof(speed), "x%.*f",
+                       ui->status.speed < 0.95 ? 2
+                       : ui->status.speed < 10 ? 1
+                                               : 0,
                        ui->status.speed);
     else
         (void)snprintf(speed, sizeof(speed), "max");
@@ -311,8 +314,9 @@ struct parts_series tui_parts_series(const struct snapshot *snapshot, int width,
     struct parts_series shown = {.group = 1};
     char a[TUI_TEXT_MAX], b[TUI_TEXT_MAX];
     const uint32_t room = width < 1 ? 1 : (uint32_t)width;
-    /* A capture that has ended, or is read as fast as it goes, is shown as a whole. */
-    const bool whole = snapshot->over;
+    /* A capture that has ended is shown as a whole, and one whose first interval has not. */
+    const bool whole = snapshot->over || snapshot->recent.count == 0;
+    const uint64_t length = snapshot->now - snapshot->first;
     shown.series = whole ? &snapshot->whole : &snapshot->recent;
     uint32_t bins = shown.series->count + (whole ? 1 : 0);
     if (whole) {
@@ -330,8 +334,7 @@ struct parts_series tui_parts_series(const struct snapshot *snapshot, int width,
         return shown;
     }
     (void)snprintf(text, 64, "%s %s, 1 col = %s", whole ? "all" : "last",
-                   tui_text_long_time(a, whole ? (uint64_t)(snapshot->seconds * 1e9)
-                                               : shown.n * shown.group_ns),
+                   tui_text_long_time(a, whole ? length : shown.n * shown.group_ns),
                    tui_text_long_time(b, shown.group_ns));
     return shown;
 }

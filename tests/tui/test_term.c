@@ -386,7 +386,7 @@ static void test_playing_a_file(void **state)
     static const char *const slow[] = {"--speed=0.01", "-r", CAPTURE, NULL};
     struct terminal t;
     start(&t, CONTROLLING, 24, 80, slow);
-    await(&t, "FILE x0.0");
+    await(&t, "FILE x0.01");
     keys(&t, "p");
     await(&t, "FILE paused");
     keys(&t, ":100\r");
