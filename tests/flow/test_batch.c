@@ -121,6 +121,8 @@ static void compare_flows(const struct roce_flow_table *a, const struct roce_flo
         struct roce_flow_info ia, ib;
         memset(&ca, 0, sizeof ca);
         memset(&cb, 0, sizeof cb);
+        memset(&ia, 0, sizeof ia);
+        memset(&ib, 0, sizeof ib);
         assert_true(roce_flow_counters(a, id, &ca) && roce_flow_counters(b, id, &cb));
         assert_memory_equal(ca.opcodes, cb.opcodes, sizeof ca.opcodes);
         assert_int_equal(ca.packets, cb.packets);
@@ -150,9 +152,9 @@ static void compare_flows(const struct roce_flow_table *a, const struct roce_flo
         assert_int_equal(ia.last_frame, ib.last_frame);
         assert_int_equal(ia.ttl, ib.ttl);
         for (int which = ROCE_LATENCY_MESSAGE; which <= ROCE_LATENCY_ACK; which++) {
-            struct roce_hist_summary ha, hb;
-            roce_flow_latency(a, id, (enum roce_latency)which, &ha);
-            roce_flow_latency(b, id, (enum roce_latency)which, &hb);
+            struct roce_hist_summary ha = {0}, hb = {0};
+            assert_true(roce_flow_latency(a, id, (enum roce_latency)which, &ha) &&
+                        roce_flow_latency(b, id, (enum roce_latency)which, &hb));
             assert_memory_equal(&ha, &hb, sizeof ha);
         }
     }
@@ -212,7 +214,7 @@ static void capture(const char *name)
     while (n < FRAMES_MAX && (got = roce_reader_next(reader, frame + n, FRAMES_MAX - n)) > 0)
         n += got;
     assert_true(n > 0);
-    for (uint32_t seed = 0; seed < 8; seed++) {
+    for (uint32_t seed = 0; seed < 6; seed++) {
         prepare(frame, n, seed);
         const uint32_t some = UINT32_C(1) << ROCE_EVENT_GAP;
         compare(name, BATCH, true, 0); /* every event is wanted */
