@@ -45,7 +45,7 @@ static void request(struct app *app)
 static bool wants_more(const struct app *app)
 {
     const struct snap_want want = ui_want(&app->ui);
-    return (want.hosts && !app->asked.hosts) || (want.latencies && !app->asked.latencies) ||
+    return (want.hosts && !app->asked.hosts) || want.latencies > app->asked.latencies ||
            want.detail != app->asked.detail || want.detail_serial != app->asked.detail_serial;
 }
 

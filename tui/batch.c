@@ -41,10 +41,17 @@ static void snap(struct batch *batch)
 {
     struct ui *ui = &batch->ui;
     struct snap_want want = ui_want(ui);
-    want.latencies = true;
-    want.hosts = want.hosts || batch->opts->common.json || batch->opts->common.ndjson;
+    const bool json = batch->opts->common.json || batch->opts->common.ndjson;
+    if (json)
+        want.latencies = SNAP_LATENCIES_ALL;
+    else if (want.latencies == SNAP_LATENCIES_DUE)
+        want.latencies = SNAP_LATENCIES_NONE;
+    want.hosts = want.hosts || json;
     tui_model_snapshot(batch->model, &want, batch->snapshot);
     ui_settle(ui, batch->snapshot);
+    /* Text shows a screenful of rows. */
+    for (uint32_t i = ui->top; i < ui->n_order && i < ui->top + (uint32_t)ui->rows && !json; i++)
+        tui_model_latency(batch->model, &batch->snapshot->row[ui->order[i]]);
 }
 
 /* The QP that --qp names, else the worst. */

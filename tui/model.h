@@ -61,6 +61,9 @@ uint64_t tui_model_frames(const struct model *model);
 const struct ring *tui_model_ring(const struct model *model);
 const struct ring *tui_model_kept(const struct model *model);
 
+/* tui_model_latency computes the latencies of a row of the newest snapshot. */
+void tui_model_latency(struct model *model, struct snap_row *row);
+
 /* tui_model_snapshot fills |out|. */
 void tui_model_snapshot(struct model *model, const struct snap_want *want, struct snapshot *out);
 

@@ -189,8 +189,6 @@ static void set_latency(struct model *model, struct snap_row *row, bool now)
     row->has_latency = row->messages > 0 && row->peer != ROCE_FLOW_NONE;
     if (!row->has_latency)
         return;
-    /* A quantile costs a walk over a histogram: it is renewed when the number of messages has grown
-     * by an eighth, or when somebody looks at it. */
     if (now || track->latency_count == 0 ||
         row->messages > track->latency_count + track->latency_count / 8) {
         if (!roce_flow_latency(model->flows, row->id, ROCE_LATENCY_MESSAGE, &sum) ||
@@ -206,6 +204,11 @@ static void set_latency(struct model *model, struct snap_row *row, bool now)
     }
     row->p50_ns = (uint64_t)track->p50_us16 * 125 / 2;
     row->p99_ns = (uint64_t)track->p99_us16 * 125 / 2;
+}
+
+void tui_model_latency(struct model *model, struct snap_row *row)
+{
+    set_latency(model, row, true);
 }
 
 /* Rows that may not be missing when there are too many. */
@@ -272,7 +275,8 @@ static void take_rows(struct model *model, const struct snap_want *want, struct 
         set_identity(&row, &info);
         set_counters(&row, &counters);
         set_rates(model, &row, out->seconds);
-        set_latency(model, &row, want->latencies || id == want->detail);
+        if (want->latencies != SNAP_LATENCIES_NONE)
+            set_latency(model, &row, want->latencies == SNAP_LATENCIES_ALL || id == want->detail);
         out->all_rows++;
         out->active += row.active;
         if (out->n_rows < SNAP_ROWS_MAX) {

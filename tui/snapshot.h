@@ -71,10 +71,17 @@ struct snap_detail {
     bool more;                /* older frames are not in the ring, or too many */
 };
 
+/* Which rows' latencies are computed: a quantile costs a walk over a histogram. */
+enum snap_latencies {
+    SNAP_LATENCIES_DUE, /* those whose messages have grown by an eighth */
+    SNAP_LATENCIES_ALL,
+    SNAP_LATENCIES_NONE, /* none: tui_model_latency does it for single rows */
+};
+
 /* What a snapshot shall have besides the counters. */
 struct snap_want {
     bool hosts;
-    bool latencies; /* of all rows, not of those that were asked for before or are due */
+    enum snap_latencies latencies;
     uint32_t detail, detail_serial; /* flow, or ROCE_FLOW_NONE */
     uint64_t detail_until;          /* newest frame number to show; 0: all */
 };

@@ -131,34 +131,41 @@ void tui_source_close(struct source *source)
     free(source);
 }
 
+static void decode_one(const struct source *source, struct model_batch *batch, int i)
+{
+    const struct roce_frame *frame = &batch->frame[i];
+    struct roce_packet *pkt = &batch->packet[i];
+    roce_packet_decode(frame, &source->decode, pkt);
+    if (!batch->checked)
+        return;
+    if (roce_packet_is_roce(pkt))
+        roce_icrc_check(frame, pkt, &batch->icrc[i]);
+    else
+        batch->icrc[i] =
+            (struct roce_icrc){.status = ROCE_ICRC_UNCHECKED, .reason = ROCE_ICRC_NOT_ASKED};
+}
+
+/* Decodes the frames that pass and closes up over the others. Returns |n| or an error. */
 static int decode(struct source *source, struct model_batch *batch, int n)
 {
     const struct top_opts *opts = source->opts;
+    char text[ROCE_ERRTEXT_LEN];
     int kept = 0;
     batch->checked = !opts->common.no_icrc;
     for (int i = 0; i < n; i++) {
         struct roce_frame *frame = &batch->frame[kept];
-        *frame = batch->frame[i];
-        if (source->own_bpf) {
-            char text[ROCE_ERRTEXT_LEN];
-            const int passes = selection_bpf(&source->selection, frame, text);
-            if (passes < 0) {
-                (void)snprintf(source->text, sizeof(source->text), "BPF expression: %s", text);
-                return ROCE_ERR_SYNTAX;
-            }
-            if (passes == 0)
-                continue;
+        if (kept < i)
+            *frame = batch->frame[i];
+        const int passes = source->own_bpf ? selection_bpf(&source->selection, frame, text) : 1;
+        if (passes < 0) {
+            (void)snprintf(source->text, sizeof(source->text), "BPF expression: %s", text);
+            return ROCE_ERR_SYNTAX;
         }
+        if (passes == 0)
+            continue;
         if (opts->common.snaplen != 0 && frame->caplen > opts->common.snaplen)
             frame->caplen = opts->common.snaplen;
-        struct roce_packet *pkt = &batch->packet[kept];
-        roce_packet_decode(frame, &source->decode, pkt);
-        if (batch->checked && roce_packet_is_roce(pkt))
-            roce_icrc_check(frame, pkt, &batch->icrc[kept]);
-        else
-            batch->icrc[kept] =
-                (struct roce_icrc){.status = ROCE_ICRC_UNCHECKED, .reason = ROCE_ICRC_NOT_ASKED};
-        kept++;
+        decode_one(source, batch, kept++);
     }
     batch->count = kept;
     return n;

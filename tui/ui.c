@@ -86,7 +86,8 @@ struct snap_want ui_want(const struct ui *ui)
 {
     return (struct snap_want){
         .hosts = ui->screen == SCREEN_HOSTS,
-        .latencies = ui->sort == COLUMN_P99 || ui->sort == COLUMN_P50,
+        .latencies = ui->sort == COLUMN_P99 || ui->sort == COLUMN_P50 ? SNAP_LATENCIES_ALL
+                                                                      : SNAP_LATENCIES_DUE,
         .detail = ui->screen == SCREEN_QP ? ui->open.id : ROCE_FLOW_NONE,
         .detail_serial = ui->open.serial,
     };
