@@ -124,12 +124,19 @@ static bool read_resumed(struct roce_flow_table *t, struct flow *f, const struct
     return true;
 }
 
-/* A path MTU learned from a request behind a READ was too small when a request that is no READ lies
- * inside the READ's PSNs: start again from what this one says. */
+/* A READ that may be the rest of the last one, issued again. */
+static bool may_resume(const struct flow *f, const struct roce_packet *pkt)
+{
+    return pkt->op == ROCE_OP_READ &&
+           (!(pkt->has & ROCE_H_RETH) || pkt->reth.dma_length < f->read_len);
+}
+
+/* A path MTU learned from a request behind a READ was too small when a request that is not the rest
+ * of it lies inside the READ's PSNs: start again from what this one says. */
 static void relearn(struct roce_flow_table *t, struct flow *f, const struct roce_packet *pkt)
 {
     if ((f->flags & (F_MTU_SURE | F_MTU_SEEN)) != F_MTU_SEEN || f->prev_end != f->next_psn ||
-        pkt->op == ROCE_OP_READ || f->read_len == 0)
+        may_resume(f, pkt) || f->read_len == 0)
         return;
     const int32_t distance = roce_psn_diff(pkt->bth.psn, f->read_psn);
     uint32_t max;

@@ -30,10 +30,10 @@ static void describe_frame(struct ctx *c)
     const struct roce_packet *pkt = c->pkt;
     if ((pkt->has & ROCE_HAS_UDP) && (f->sport != pkt->udp.sport || !(f->flags & F_PORT)))
         count_port(c, pkt->udp.sport);
-    f->flags |= pkt->bth.migreq ? F_MIG1 : F_MIG0;
     f->ttl = pkt->ip.ttl;
-    if (pkt->op == ROCE_OP_CNP)
+    if (pkt->op == ROCE_OP_CNP) /* its MigReq is 0 by definition (IBTA A17.9.3) */
         return;
+    f->flags |= pkt->bth.migreq ? F_MIG1 : F_MIG0;
     const uint8_t dscp = roce_ip_dscp(&pkt->ip);
     if (dscp != f->dscp && (f->flags & F_DSCP))
         f->flags |= F_DSCP_VARIES;

@@ -11,15 +11,14 @@ import sim
 from sim import findings, flow, frames, port, rocestat, rows, run, summary, truth
 
 # Findings of rocestat: (those that the scenario is made for, those that may come with them).
-CNPS = {"migreq.zero"}  # CNPs have MigReq 0 (a note)
 SCENARIOS = {
     "pair": (set(), set()),
-    "incast": (set(), CNPS),
-    "late-joiner": (set(), CNPS),
-    "parking-lot": (set(), CNPS),
-    "hol-victim": (set(), CNPS),
+    "incast": (set(), set()),
+    "late-joiner": (set(), set()),
+    "parking-lot": (set(), set()),
+    "hol-victim": (set(), set()),
     "pfc-storm": ({"pfc.storm"}, set()),
-    "ring-deadlock": ({"pfc.storm"}, CNPS | {"mirror.one_direction"}),
+    "ring-deadlock": ({"pfc.storm"}, {"mirror.one_direction"}),
     "lossy-gbn": ({"loss.network"}, set()),
     "gb0-livelock": ({"loss.network", "retransmit.go_back_zero"}, {"retransmit.early"}),
 }
