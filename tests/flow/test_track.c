@@ -195,6 +195,23 @@ static void test_mtu_is_relearned(void **state)
     rig_close(&r);
 }
 
+/* The same where all requests are READs: one of 8 PSNs is missing, so that the one before it seems
+ * to take 16; the next but one lies inside these and is not the rest of a READ. */
+static void test_mtu_is_relearned_from_a_read(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r, NULL);
+    rig_read(&r, 1, 2, QP, 100, 0x1000, 8192);
+    rig_read(&r, 1, 2, QP, 116, 0x1000, 8192);
+    rig_read(&r, 1, 2, QP, 124, 0x1000, 8192);
+    rig_read(&r, 1, 2, QP, 132, 0x1000, 8192);
+    const struct roce_flow_counters c = rig_counters(&r, 1, 2, QP);
+    assert_int_equal(c.retransmitted, 0);
+    assert_int_equal(c.next_psn, 140);
+    rig_close(&r);
+}
+
 static void test_atomics_take_one_psn(void **state)
 {
     (void)state;
@@ -372,6 +389,7 @@ int main(void)
         cmocka_unit_test(test_read_of_unknown_size),
         cmocka_unit_test(test_read_resumed_before_the_mtu_is_known),
         cmocka_unit_test(test_mtu_is_relearned),
+        cmocka_unit_test(test_mtu_is_relearned_from_a_read),
         cmocka_unit_test(test_atomics_take_one_psn),
         cmocka_unit_test(test_responses_do_not_move_the_request_track),
         cmocka_unit_test(test_read_response_track),
