@@ -135,8 +135,8 @@ static bool may_resume(const struct flow *f, const struct roce_packet *pkt)
  * of it lies inside the READ's PSNs: start again from what this one says. */
 static void relearn(struct roce_flow_table *t, struct flow *f, const struct roce_packet *pkt)
 {
-    if ((f->flags & (F_MTU_SURE | F_MTU_SEEN)) != F_MTU_SEEN || f->prev_end != f->next_psn ||
-        may_resume(f, pkt) || f->read_len == 0)
+    if ((f->flags & (F_MTU_SURE | F_MTU_SEEN)) != F_MTU_SEEN || may_resume(f, pkt) ||
+        f->read_len == 0)
         return;
     const int32_t distance = roce_psn_diff(pkt->bth.psn, f->read_psn);
     uint32_t max;
@@ -315,6 +315,7 @@ void track_request(struct ctx *c)
         n = request_psns(c, &max);
     } else if (f->flags & F_MTU_SEEN) {
         relearn(t, f, pkt);
+        n = request_psns(c, &max);
     }
     c->v->expected_psn = f->next_psn;
     const int32_t d = roce_psn_diff(psn, f->next_psn);
