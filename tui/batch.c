@@ -264,7 +264,6 @@ int tui_batch_run(const struct top_opts *opts, struct source *source, struct roc
     const struct model_opts how = tui_player_model_opts(opts, &info);
     batch.model = tui_model_new(&how);
     batch.snapshot = tui_snapshot_new();
-    signals_catch();
     if (batch.model == NULL || batch.snapshot == NULL ||
         ui_init(&batch.ui, &opts->settings, wants_ascii(opts)) != 0 ||
         out_init(&batch.out, STDOUT_FILENO) != 0) {

@@ -4,6 +4,7 @@
 
 #include "common/msg.h"
 #include "common/selection.h"
+#include "common/signals.h"
 
 #include "app.h"
 #include "batch.h"
@@ -27,6 +28,9 @@ int main(int argc, char **argv)
         roce_filter_del(filter);
         return EXIT_USAGE;
     }
+    /* Before root is given up, which is what others see of the capture's beginning. */
+    if (opts.batch)
+        signals_catch();
     struct source *source = tui_source_open(&opts, &status);
     if (source == NULL) {
         roce_filter_del(filter);
