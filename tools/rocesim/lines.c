@@ -339,9 +339,8 @@ static int line_time(struct parser *p, uint64_t *out, uint64_t least)
 static int line_title(struct parser *p)
 {
     size_t len = 0;
-    for (int i = 1; i < p->n_words; i++)
-        len += (size_t)snprintf(p->scenario->title + len,
-                                len < SIM_TITLE_MAX ? SIM_TITLE_MAX - len : 0, "%s%s",
+    for (int i = 1; i < p->n_words && len < SIM_TITLE_MAX; i++)
+        len += (size_t)snprintf(p->scenario->title + len, SIM_TITLE_MAX - len, "%s%s",
                                 i > 1 ? " " : "", p->word[i]);
     return len < SIM_TITLE_MAX ? 0 : parser_fail(p, "the title is too long");
 }
