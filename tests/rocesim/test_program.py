@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command line of rocesim: messages, exit statuses, odd flows, speed."""
 import os
+import pathlib
+import re
 import resource
+import select
 import signal
 import subprocess
 import time
@@ -66,10 +69,20 @@ class Messages(unittest.TestCase):
         text = run("--help").stdout.decode()
         self.assertTrue(all(len(line) <= 80 for line in text.splitlines()))
 
+    def wait_for_handler(self, child, number):
+        """Until |child| catches the signal; before that it would end it."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            status = pathlib.Path(f"/proc/{child.pid}/status").read_text()
+            if int(re.search(r"SigCgt:\t([0-9a-f]+)", status)[1], 16) >> (number - 1) & 1:
+                return
+            select.select([], [], [], 0.01)
+        self.fail("the signal is not caught")
+
     def test_interrupt_ends_with_a_report(self):
         long = scenario("long", NET.replace("1ms", "900s") + "sample 1ms\nflow f from=a to=b\n")
         child = subprocess.Popen([sim.ROCESIM, long], stdout=subprocess.PIPE)
-        time.sleep(0.5)
+        self.wait_for_handler(child, signal.SIGINT)
         child.send_signal(signal.SIGINT)
         out = child.communicate(timeout=60)[0].decode()
         self.assertEqual(child.returncode, 0)
