@@ -11,7 +11,6 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
-GOLDEN = HERE.parent / "golden" / "rocedump"
 
 
 def tests(path):
@@ -39,27 +38,27 @@ def run(program, work, capture, options):
     return text
 
 
-def main():
+def main(program, here, golden_folder, options_of=lambda options: options):
+    """Runs |program| over |here|/TESTLIST and compares with the files in |golden_folder|."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--rocedump", required=True)
+    parser.add_argument(f"--{program}", dest="path", required=True)
     parser.add_argument("--work", required=True, type=pathlib.Path, help="folder for made captures")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
 
-    program = os.path.abspath(args.rocedump)
     subprocess.run([sys.executable, HERE / "make_captures.py", args.work / "made"], check=True)
     link = args.work / "pcaps"
     if not link.is_symlink():
         link.symlink_to(SOURCE / "pcaps")
     failed = count = 0
     updated = set()
-    for name, capture, golden, options in tests(HERE / "TESTLIST"):
+    for name, capture, golden, options in tests(here / "TESTLIST"):
         if args.names and name not in args.names:
             continue
         count += 1
-        text = run(program, args.work, capture, options)
-        path = GOLDEN / golden
+        text = run(os.path.abspath(args.path), args.work, capture, options_of(options))
+        path = golden_folder / golden
         if args.update and golden not in updated:
             updated.add(golden)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,13 +68,13 @@ def main():
         if text == want:
             continue
         failed += 1
-        print(f"FAILED {name}: rocedump {capture} {shlex.join(options)}")
+        print(f"FAILED {name}: {program} {capture} {shlex.join(options)}")
         sys.stdout.writelines(difflib.unified_diff(
             want.decode(errors="replace").splitlines(keepends=True),
             text.decode(errors="replace").splitlines(keepends=True), golden, "now"))
     print(f"{count} tests, {failed} failed")
-    sys.exit(failed > 0)
+    sys.exit(failed > 0 or count == 0)
 
 
 if __name__ == "__main__":
-    main()
+    main("rocedump", HERE, HERE.parent / "golden" / "rocedump")
