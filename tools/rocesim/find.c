@@ -45,7 +45,11 @@ static FILE *open_scenario(const char *name)
         if (file != NULL || errno != ENOENT || strchr(name, '/') != NULL)
             return file;
     }
-    snprintf(path, sizeof(path), "%s/%s%s", directory(), name, SUFFIX);
+    const int n = snprintf(path, sizeof(path), "%s/%s%s", directory(), name, SUFFIX);
+    if (n < 0 || (size_t)n >= sizeof(path)) {
+        errno = ENAMETOOLONG;
+        return NULL;
+    }
     return fopen(path, "rb");
 }
 
@@ -87,8 +91,8 @@ static void print_title(const char *name)
     char path[4096], error[SCENARIO_ERROR_MAX];
     size_t len;
     struct scenario scenario;
-    snprintf(path, sizeof(path), "%s/%s", directory(), name);
-    char *text = find_scenario(path, &len);
+    const int n = snprintf(path, sizeof(path), "%s/%s", directory(), name);
+    char *text = n > 0 && (size_t)n < sizeof(path) ? find_scenario(path, &len) : NULL;
     if (text == NULL)
         return;
     if (scenario_read(&scenario, text, len, NULL, 0, error) == 0)
