@@ -251,12 +251,12 @@ int roce_reader_next(struct roce_reader *reader, struct roce_frame *frames, int 
 
 bool roce_reader_holds(const struct roce_reader *reader)
 {
-    return reader->source.hold && reader->source.kind == CAP_SOURCE_MAPPED;
+    return reader->source.hold && reader->source.regular && !reader->source.follow;
 }
 
 void roce_reader_release(struct roce_reader *reader, uint64_t number)
 {
-    cap_mapped_release(&reader->source, number);
+    cap_source_release(&reader->source, number);
 }
 
 const char *roce_reader_text(const struct roce_reader *reader)

@@ -107,14 +107,45 @@ int cap_source_memory(struct cap_source *source, const uint8_t *data, size_t len
     return 0;
 }
 
+bool cap_source_leave(struct cap_source *source, struct cap_window window)
+{
+    if (source->held_count == source->held_cap) {
+        const size_t cap = source->held_cap == 0 ? 4 : 2 * source->held_cap;
+        struct cap_window *held = realloc(source->held, cap * sizeof(*held));
+        if (held == NULL)
+            return false;
+        source->held = held;
+        source->held_cap = cap;
+    }
+    source->held[source->held_count++] = window;
+    return true;
+}
+
+void cap_source_release(struct cap_source *source, uint64_t mark)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < source->held_count; i++) {
+        struct cap_window *window = &source->held[i];
+        if (window->mark > mark)
+            source->held[kept++] = *window;
+        else if (source->kind == CAP_SOURCE_MAPPED)
+            cap_mapped_drop(window);
+        else
+            cap_stream_drop(source, window);
+    }
+    source->held_count = kept;
+}
+
 void cap_source_close(struct cap_source *source)
 {
+    cap_source_release(source, UINT64_MAX);
+    free(source->held);
     cap_mapped_close(source);
+    cap_stream_close(source);
     if (source->own_fd && source->fd >= 0)
         close(source->fd);
     cap_codec_del(source->codec);
     free(source->in);
-    free(source->buf);
     cap_wake_free(&source->wake);
 }
 

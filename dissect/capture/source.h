@@ -18,10 +18,11 @@ enum cap_source_kind { CAP_SOURCE_MEMORY, CAP_SOURCE_MAPPED, CAP_SOURCE_STREAM }
 
 /* A window that was left behind and may still be read. */
 struct cap_window {
-    void *map;
+    void *map; /* stream: the buffer */
     size_t map_len;
     uint64_t mark; /* source->mark then */
 };
+#define CAP_SPARES 32
 
 struct cap_source {
     const uint8_t *pos; /* next byte to parse */
@@ -43,13 +44,16 @@ struct cap_source {
     void *map; /* mapped: the whole pages under the window */
     size_t map_len;
     size_t window; /* size of the last window asked for */
-    bool hold;     /* windows left behind stay mapped until cap_mapped_release */
+    bool hold;     /* windows left behind stay valid until cap_source_release */
     uint64_t mark; /* tells windows apart for it: what the parser has handed out */
     struct cap_window *held;
     size_t held_count, held_cap;
 
     uint8_t *buf; /* stream */
     size_t buf_cap;
+    uint64_t buf_mark;                   /* |mark| when the buffer was taken */
+    struct cap_window spare[CAP_SPARES]; /* buffers released */
+    size_t spares;
     uint64_t file_pos; /* bytes taken from the descriptor */
     bool ended;        /* the descriptor has no more */
     struct cap_codec *codec;
@@ -97,14 +101,23 @@ uint64_t cap_source_consumed(const struct cap_source *source);
 
 int cap_source_fail(struct cap_source *source, int err, const char *format, ...) CAP_PRINTF(3, 4);
 
+/* cap_source_release says that the windows left behind at |mark| or before are not read any more.
+ */
+void cap_source_release(struct cap_source *source, uint64_t mark);
+
 extern const uint8_t cap_nothing[1]; /* an empty window lies here */
+
+/* cap_source_leave keeps |window| until it is released. Returns false without memory for the list.
+ */
+bool cap_source_leave(struct cap_source *source, struct cap_window window);
 
 /* The inside of these functions for either kind with a descriptor. */
 int cap_mapped_fill(struct cap_source *source, size_t need);
 int cap_mapped_check(struct cap_source *source);
 void cap_mapped_close(struct cap_source *source);
-/* cap_mapped_release unmaps the held windows that were left behind at |mark| or before. */
-void cap_mapped_release(struct cap_source *source, uint64_t mark);
+void cap_mapped_drop(struct cap_window *window);
+void cap_stream_drop(struct cap_source *source, struct cap_window *window);
+void cap_stream_close(struct cap_source *source);
 int cap_stream_start(struct cap_source *source);
 int cap_stream_fill(struct cap_source *source, size_t need);
 

@@ -37,19 +37,9 @@ static void unmap_window(struct cap_source *source)
 /* Without memory for the list the window is lost from it, not from the process: it stays mapped. */
 static void leave_window(struct cap_source *source)
 {
-    if (source->map == NULL)
-        return;
-    if (source->held_count == source->held_cap) {
-        const size_t cap = source->held_cap == 0 ? 4 : 2 * source->held_cap;
-        struct cap_window *held = realloc(source->held, cap * sizeof(*held));
-        if (held != NULL) {
-            source->held = held;
-            source->held_cap = cap;
-        }
-    }
-    if (source->held_count < source->held_cap)
-        source->held[source->held_count++] = (struct cap_window){
-            .map = source->map, .map_len = source->map_len, .mark = source->mark};
+    if (source->map != NULL)
+        (void)cap_source_leave(source,
+                               (struct cap_window){source->map, source->map_len, source->mark});
     source->map = NULL;
 }
 
@@ -73,25 +63,14 @@ static bool map_window(struct cap_source *source, uint64_t offset, size_t len)
     return true;
 }
 
-void cap_mapped_release(struct cap_source *source, uint64_t mark)
+void cap_mapped_drop(struct cap_window *window)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < source->held_count; i++) {
-        if (source->held[i].mark <= mark)
-            munmap(source->held[i].map, source->held[i].map_len);
-        else
-            source->held[kept++] = source->held[i];
-    }
-    source->held_count = kept;
+    munmap(window->map, window->map_len);
 }
 
 void cap_mapped_close(struct cap_source *source)
 {
     unmap_window(source);
-    cap_mapped_release(source, UINT64_MAX);
-    free(source->held);
-    source->held = NULL;
-    source->held_cap = 0;
 }
 
 int cap_mapped_check(struct cap_source *source)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Pipes, compressed and growing files, and files that are looked at whole: one buffer, refilled as
- * a whole. Frames are borrowed from it; only the one that straddles two fillings is moved. */
+ * a whole. Frames are borrowed from it; only the one that straddles two fillings is moved. When
+ * frames are held, every filling has a buffer of its own. */
 #include "source.h"
 
 #include <errno.h>
@@ -130,15 +131,61 @@ static bool grow(struct cap_source *source)
     return true;
 }
 
+void cap_stream_drop(struct cap_source *source, struct cap_window *window)
+{
+    if (source->spares < CAP_SPARES)
+        source->spare[source->spares++] = *window;
+    else
+        free(window->map);
+}
+
+void cap_stream_close(struct cap_source *source)
+{
+    while (source->spares > 0)
+        free(source->spare[--source->spares].map);
+    free(source->buf);
+}
+
+/* Goes on in another buffer, with the |have| bytes that are not yet parsed. The one released last
+ * is the likeliest to be in the cache. */
+static bool leave_buffer(struct cap_source *source, size_t have)
+{
+    const size_t cap = have > BUFFER_LEN ? source->buf_cap : BUFFER_LEN;
+    struct cap_window next = {0};
+    if (source->spares > 0)
+        next = source->spare[--source->spares];
+    if (next.map_len < cap) {
+        free(next.map);
+        next.map = malloc(cap);
+        next.map_len = cap;
+    }
+    if (next.map == NULL ||
+        !cap_source_leave(source,
+                          (struct cap_window){source->buf, source->buf_cap, source->mark})) {
+        free(next.map);
+        return false;
+    }
+    if (have > 0)
+        memcpy(next.map, source->pos, have);
+    source->buf = next.map;
+    source->buf_cap = next.map_len;
+    source->buf_mark = source->mark;
+    return true;
+}
+
 int cap_stream_fill(struct cap_source *source, size_t need)
 {
     if (source->failed < 0)
         return source->failed;
     size_t have = cap_source_avail(source);
-    source->start_offset = cap_source_offset(source);
-    if (have > 0 && source->pos != source->buf)
-        memmove(source->buf, source->pos, have);
     int status = 1;
+    source->start_offset = cap_source_offset(source);
+    if (source->hold && source->mark != source->buf_mark) {
+        if (!leave_buffer(source, have))
+            return cap_source_fail(source, ROCE_ERR_NOMEM, "out of memory");
+    } else if (have > 0 && source->pos != source->buf) {
+        memmove(source->buf, source->pos, have);
+    }
     while (status == 1 && have < need) {
         if (have == source->buf_cap && !grow(source))
             status = cap_source_fail(source, ROCE_ERR_NOMEM, "out of memory");

@@ -24,9 +24,10 @@ struct look {
     uint32_t id; /* ROCE_FLOW_NONE: not found */
 };
 
-/* flow_look fills |look| for |n| packets, at most LOOK_MAX, and fetches what they will touch. */
-void flow_look(const struct roce_flow_table *t, const struct roce_packet *pkt, int n,
-               struct look *look);
+/* flow_look fills |look| for |n| packets, at most LOOK_MAX, and fetches what they will touch.
+ * |hash| is NULL or has their hashes. */
+void flow_look(const struct roce_flow_table *t, const struct roce_packet *pkt, const uint64_t *hash,
+               int n, struct look *look);
 
 enum flow_course {
     FLOW_NONE, /* the frame belongs to no flow */

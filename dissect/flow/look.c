@@ -46,20 +46,30 @@ static void fetch_answered(const struct roce_flow_table *t, uint32_t *id, int n)
     }
 }
 
-void flow_look(const struct roce_flow_table *t, const struct roce_packet *pkt, int n,
-               struct look *look)
+static bool has_flow(const struct roce_packet *pkt)
+{
+    return (pkt->has & (ROCE_HAS_BTH | ROCE_HAS_IP)) == (ROCE_HAS_BTH | ROCE_HAS_IP);
+}
+
+uint64_t roce_flow_hash(const struct roce_flow_table *table, const struct roce_packet *pkt)
+{
+    return has_flow(pkt) ? table_hash(table, pkt) : 0;
+}
+
+void flow_look(const struct roce_flow_table *t, const struct roce_packet *pkt, const uint64_t *hash,
+               int n, struct look *look)
 {
     uint32_t answers[LOOK_MAX];
     int n_answers = 0;
     for (int i = 0; i < n; i++) {
         look[i].id = NIL;
-        if ((pkt[i].has & (ROCE_HAS_BTH | ROCE_HAS_IP)) != (ROCE_HAS_BTH | ROCE_HAS_IP))
+        if (!has_flow(&pkt[i]))
             continue;
-        look[i].hash = table_hash(t, &pkt[i]);
+        look[i].hash = hash != NULL ? hash[i] : table_hash(t, &pkt[i]);
         prefetch_line(&t->flow_index[look[i].hash & t->flow_mask]);
     }
     for (int i = 0; i < n; i++) {
-        if ((pkt[i].has & (ROCE_HAS_BTH | ROCE_HAS_IP)) != (ROCE_HAS_BTH | ROCE_HAS_IP))
+        if (!has_flow(&pkt[i]))
             continue;
         look[i].id = likely(t, look[i].hash);
         if (look[i].id == NIL)
@@ -74,7 +84,7 @@ void flow_look(const struct roce_flow_table *t, const struct roce_packet *pkt, i
 
 void roce_flow_prefetch(struct roce_flow_table *table, const struct roce_packet *pkt)
 {
-    if ((pkt->has & (ROCE_HAS_BTH | ROCE_HAS_IP)) != (ROCE_HAS_BTH | ROCE_HAS_IP))
+    if (!has_flow(pkt))
         return;
     const uint32_t id = likely(table, table_hash(table, pkt));
     if (id != NIL)

@@ -303,13 +303,13 @@ static void fetch_packet(const struct roce_packet *pkt)
 
 /* |step| 0: all verdicts go to the same place. */
 static void update_many(struct roce_observer *obs, const struct roce_frame *frame,
-                        const struct roce_packet *pkt, const struct roce_icrc *icrc, int n,
-                        struct roce_verdict *verdict, int step)
+                        const struct roce_packet *pkt, const struct roce_icrc *icrc,
+                        const uint64_t *hash, int n, struct roce_verdict *verdict, int step)
 {
     struct look look[LOOK_MAX];
     for (int at = 0; at < n; at += LOOK_MAX) {
         const int here = n - at < LOOK_MAX ? n - at : LOOK_MAX;
-        flow_look(obs->flows, pkt + at, here, look);
+        flow_look(obs->flows, pkt + at, hash == NULL ? NULL : hash + at, here, look);
         for (int i = 0; i < here; i++) {
             if (at + LOOK_MAX + i < n)
                 fetch_packet(&pkt[at + LOOK_MAX + i]);
@@ -320,17 +320,18 @@ static void update_many(struct roce_observer *obs, const struct roce_frame *fram
 }
 
 void roce_observer_update_batch(struct roce_observer *obs, const struct roce_frame *frame,
-                                const struct roce_packet *pkt, const struct roce_icrc *icrc, int n)
+                                const struct roce_packet *pkt, const struct roce_icrc *icrc,
+                                const uint64_t *hash, int n)
 {
     struct roce_verdict verdict;
-    update_many(obs, frame, pkt, icrc, n, &verdict, 0);
+    update_many(obs, frame, pkt, icrc, hash, n, &verdict, 0);
 }
 
 void roce_observer_update_brief(struct roce_observer *obs, const struct roce_frame *frame,
                                 const struct roce_packet *pkt, const struct roce_icrc *icrc, int n,
                                 struct roce_verdict *verdict)
 {
-    update_many(obs, frame, pkt, icrc, n, verdict, 1);
+    update_many(obs, frame, pkt, icrc, NULL, n, verdict, 1);
 }
 
 void roce_observer_dropped(struct roce_observer *obs, uint64_t total)

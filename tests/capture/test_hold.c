@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Frames of a mapped file outlive further batches when the reader was asked to hold them. */
+/* Frames of a file outlive further batches when the reader was asked to hold them: of one that is
+ * mapped, one that is read through buffers, one that is compressed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <roce/capture.h>
 
@@ -56,6 +58,21 @@ static void check(const struct roce_frame *frame)
 }
 
 static char path[] = "/tmp/test_hold.XXXXXX";
+static char packed[sizeof path + 3];
+
+static void pack(void)
+{
+    char data[4096];
+    snprintf(packed, sizeof packed, "%s.gz", path);
+    FILE *in = fopen(path, "rb");
+    gzFile out = gzopen(packed, "wb1");
+    assert_non_null(in);
+    assert_non_null(out);
+    for (size_t n; (n = fread(data, 1, sizeof data, in)) > 0;)
+        assert_int_equal(gzwrite(out, data, (unsigned)n), (int)n);
+    assert_int_equal(gzclose(out), Z_OK);
+    (void)fclose(in);
+}
 
 static int make(void **state)
 {
@@ -65,23 +82,23 @@ static int make(void **state)
         return -1;
     (void)close(fd);
     write_capture(path);
+    pack();
     return 0;
 }
 
 static int drop(void **state)
 {
     (void)state;
-    return unlink(path);
+    return unlink(path) + unlink(packed);
 }
 
-static void test_hold_keeps_all_frames(void **state)
+static void keeps_all(const char *file, bool whole)
 {
     static struct roce_frame frames[FRAMES];
-    const struct roce_reader_opts opts = {.hold = true};
-    struct roce_reader *reader = roce_reader_open(path, &opts, NULL, NULL);
+    const struct roce_reader_opts opts = {.hold = true, .whole = whole};
+    struct roce_reader *reader = roce_reader_open(file, &opts, NULL, NULL);
     uint32_t got = 0;
     int n;
-    (void)state;
     assert_non_null(reader);
     assert_true(roce_reader_holds(reader));
     while (got < FRAMES && (n = roce_reader_next(reader, frames + got, FRAMES - (int)got)) > 0)
@@ -92,15 +109,22 @@ static void test_hold_keeps_all_frames(void **state)
     roce_reader_del(reader);
 }
 
+static void test_hold_keeps_all_frames(void **state)
+{
+    (void)state;
+    keeps_all(path, false);
+    keeps_all(path, true);
+    keeps_all(packed, false);
+}
+
 /* What lies behind the released frame stays valid, in every window. */
-static void test_hold_releases_only_what_is_named(void **state)
+static void releases_what_is_named(const char *file, bool whole)
 {
     static struct roce_frame frames[FRAMES];
-    const struct roce_reader_opts opts = {.hold = true};
-    struct roce_reader *reader = roce_reader_open(path, &opts, NULL, NULL);
+    const struct roce_reader_opts opts = {.hold = true, .whole = whole};
+    struct roce_reader *reader = roce_reader_open(file, &opts, NULL, NULL);
     uint32_t got = 0, checked = 0;
     int n;
-    (void)state;
     assert_non_null(reader);
     while ((n = roce_reader_next(reader, frames + got, BATCH)) > 0) {
         got += (uint32_t)n;
@@ -114,6 +138,14 @@ static void test_hold_releases_only_what_is_named(void **state)
         check(&frames[checked]);
     assert_int_equal(got, FRAMES);
     roce_reader_del(reader);
+}
+
+static void test_hold_releases_only_what_is_named(void **state)
+{
+    (void)state;
+    releases_what_is_named(path, false);
+    releases_what_is_named(path, true);
+    releases_what_is_named(packed, false);
 }
 
 static void test_hold_is_off_unless_asked(void **state)

@@ -96,10 +96,15 @@ static struct roce_observer *observe(enum way way, bool icrc, struct events *eve
     assert_non_null(obs);
     if (way == BATCH) {
         /* Any cut will do; an odd one meets all remainders. */
-        for (int at = 0; at < input.n; at += 77)
+        for (int at = 0; at < input.n; at += 77) {
+            const int here = input.n - at < 77 ? input.n - at : 77;
+            uint64_t hash[77];
+            for (int i = 0; i < here; i++)
+                hash[i] = roce_flow_hash(roce_observer_flows(obs), &input.packet[at + i]);
             roce_observer_update_batch(obs, &input.frame[at], &input.packet[at],
-                                       icrc ? &input.icrc[at] : NULL,
-                                       input.n - at < 77 ? input.n - at : 77);
+                                       icrc ? &input.icrc[at] : NULL, at % 2 == 0 ? hash : NULL,
+                                       here);
+        }
     } else {
         for (int i = 0; i < input.n; i++) {
             const uint16_t sport = input.packet[i].udp.sport;

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,17 @@
  * the second-level caches. */
 enum { BATCHES_EACH = 8 };
 
+/* Some 50 us. */
+enum { SPINS = 1000 };
+
+/* Leaves the processor's pipeline to whom it waits for. */
+static inline void pause_briefly(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
 /* What one thread needs for itself: expressions are compiled as link types appear. */
 struct decoder {
     struct feed *feed;
@@ -31,6 +43,7 @@ struct feed {
     const struct stat_opts *opts;
     struct roce_decode_opts decode;
     struct roce_reader *reader;
+    _Atomic(const struct roce_flow_table *) flows;
     bool live;
     bool holds; /* frames outlive the next batch by themselves */
     uint32_t jobs, slots;
@@ -39,7 +52,8 @@ struct feed {
 
     pthread_mutex_t lock; /* for what follows */
     pthread_cond_t changed;
-    uint32_t waiting;
+    uint32_t waiting; /* threads asleep */
+    atomic_uint changes;
     bool reading; /* some thread is at the reader */
     bool ended;   /* the reader has no more */
     bool stop;
@@ -118,6 +132,27 @@ static bool matches(struct decoder *decoder, const struct roce_frame *frame,
     return roce_filter_match(decoder->selection.filter, &view);
 }
 
+enum { CLAIM_AHEAD = 6 };
+
+/* The place was last read by another processor, which is asked for it before it is written: else
+ * the stores queue up behind each other. x86 has that instruction since before it has 64 bits, but
+ * compilers want to be told. */
+#if defined(__GNUC__) && defined(__x86_64__)
+#define CLAIMS __attribute__((target("prfchw")))
+#else
+#define CLAIMS
+#endif
+
+CLAIMS static inline void claim(struct roce_packet *pkt)
+{
+#if defined(__GNUC__)
+    for (size_t at = 0; at < offsetof(struct roce_packet, deth); at += 64)
+        __builtin_prefetch((const char *)pkt + at, 1);
+#else
+    (void)pkt;
+#endif
+}
+
 static void decode_one(const struct feed *feed, const struct roce_frame *frame,
                        struct roce_packet *pkt, struct roce_icrc *icrc, bool check)
 {
@@ -131,7 +166,7 @@ static void decode_one(const struct feed *feed, const struct roce_frame *frame,
 }
 
 /* Decodes the frames of |batch| and closes up over those that do not pass. */
-static void decode(struct decoder *decoder, struct feed_batch *batch)
+CLAIMS static void select_and_decode(struct decoder *decoder, struct feed_batch *batch)
 {
     const struct feed *feed = decoder->feed;
     const uint32_t snaplen = feed->opts->common.snaplen;
@@ -141,8 +176,10 @@ static void decode(struct decoder *decoder, struct feed_batch *batch)
     batch->checked = !feed->opts->common.no_icrc;
     batch->selection_failed = false;
     if (!selects && snaplen == 0 && decoder->selection.filter == NULL) {
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n; i++) {
+            claim(&batch->packet[i + CLAIM_AHEAD < n ? i + CLAIM_AHEAD : i]);
             decode_one(feed, &batch->frame[i], &batch->packet[i], &batch->icrc[i], batch->checked);
+        }
         return;
     }
     for (int i = 0; i < n; i++) {
@@ -167,12 +204,37 @@ static void decode(struct decoder *decoder, struct feed_batch *batch)
 
 static void change(struct feed *feed)
 {
+    (void)atomic_fetch_add_explicit(&feed->changes, 1, memory_order_release);
     if (feed->waiting > 0)
         (void)pthread_cond_broadcast(&feed->changed);
 }
 
+static void decode(struct decoder *decoder, struct feed_batch *batch)
+{
+    const struct roce_flow_table *flows =
+        atomic_load_explicit(&decoder->feed->flows, memory_order_acquire);
+    select_and_decode(decoder, batch);
+    batch->hashed = flows != NULL && decoder->feed->jobs > 1;
+    for (int i = 0; batch->hashed && i < batch->count; i++)
+        batch->hash[i] = roce_flow_hash(flows, &batch->packet[i]);
+}
+
+static bool changed(struct feed *feed, unsigned since)
+{
+    return atomic_load_explicit(&feed->changes, memory_order_acquire) != since;
+}
+
+/* A change is a few microseconds away as a rule, which is less than going to sleep and being woken
+ * costs. */
 static void await_change(struct feed *feed)
 {
+    const unsigned since = atomic_load_explicit(&feed->changes, memory_order_relaxed);
+    (void)pthread_mutex_unlock(&feed->lock);
+    for (int i = 0; i < SPINS && !changed(feed, since); i++)
+        pause_briefly();
+    (void)pthread_mutex_lock(&feed->lock);
+    if (changed(feed, since))
+        return;
     feed->waiting++;
     (void)pthread_cond_wait(&feed->changed, &feed->lock);
     feed->waiting--;
@@ -333,7 +395,7 @@ struct feed *feed_open(const struct stat_opts *opts, int *status)
     feed->decode.rd = opts->common.rd;
     const struct roce_reader_opts how = {
         .hold = feed->jobs > 1,
-        .whole = feed->jobs == 1 && !opts->common.no_icrc,
+        .whole = !opts->common.no_icrc,
     };
     if (feed->live)
         feed->reader = live_open("rocestat", &opts->live, opts->bpf, opts->common.snaplen, status);
@@ -361,6 +423,11 @@ struct feed *feed_open(const struct stat_opts *opts, int *status)
     }
     start(feed);
     return feed;
+}
+
+void feed_flows(struct feed *feed, const struct roce_flow_table *flows)
+{
+    atomic_store_explicit(&feed->flows, flows, memory_order_release);
 }
 
 const char *feed_text(const struct feed *feed)

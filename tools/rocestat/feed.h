@@ -10,6 +10,7 @@
 
 #include <roce/capture.h>
 #include <roce/filter.h>
+#include <roce/flow.h>
 #include <roce/icrc.h>
 #include <roce/packet.h>
 
@@ -22,6 +23,8 @@ struct feed_batch {
     struct roce_packet packet[FEED_BATCH]; /* |count| of each: the frames that passed */
     struct roce_frame frame[FEED_BATCH];
     struct roce_icrc icrc[FEED_BATCH]; /* when |checked| */
+    uint64_t hash[FEED_BATCH];         /* when |hashed|: roce_flow_hash */
+    bool hashed;
     int count;
     int read;  /* frames that the reader handed out; 0 at the end, negative enum roce_err */
     bool idle; /* no frames came for a while, but more may: |read| is 0 */
@@ -44,6 +47,10 @@ struct feed;
 /* feed_open opens the input and starts the threads. On failure it has said why, and returns NULL
  * with the exit status in |*status|. |opts| is kept. */
 struct feed *feed_open(const struct stat_opts *opts, int *status);
+
+/* feed_flows names the table that the packets will go to, so that threads can take over what does
+ * not depend on its state. */
+void feed_flows(struct feed *feed, const struct roce_flow_table *flows);
 
 /* feed_next returns the next batch. It stays valid until the next call. */
 struct feed_batch *feed_next(struct feed *feed);

@@ -62,6 +62,7 @@ static int open_observer(struct run *run)
         return out_of_memory();
     run->journal.obs = run->obs;
     run->flows = roce_observer_flows(run->obs);
+    feed_flows(run->feed, run->flows);
     if (interval_init(&run->interval, opts->interval_ns, run->obs,
                       opts->tables[TABLE_FLOWS] && opts->mode != MODE_TEXT) != 0)
         return out_of_memory();
@@ -130,7 +131,8 @@ static void observe(struct run *run, const struct feed_batch *batch)
         observe_singly(run, batch, n);
     else
         roce_observer_update_batch(run->obs, batch->frame, batch->packet,
-                                   batch->checked ? batch->icrc : NULL, n);
+                                   batch->checked ? batch->icrc : NULL,
+                                   batch->hashed ? batch->hash : NULL, n);
 }
 
 static void answer_ask(const struct run *run)

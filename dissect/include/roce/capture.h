@@ -37,9 +37,9 @@ struct roce_iface {
 struct roce_reader_opts {
     bool follow; /* at the end of a growing regular file wait for more (until roce_reader_break)
                     instead of ending */
-    bool hold;   /* frames of a file that is mapped stay valid until roce_reader_release */
+    bool hold;   /* frames of a file stay valid until roce_reader_release */
     bool whole;  /* the caller looks at every byte (ICRC, copies): the file is read through a buffer
-                    that stays in the cache, which is faster then than mapping it; hold is void */
+                    that stays in the cache, which is faster then than mapping it */
 };
 
 /* roce_reader_open opens |path| ("-": standard input): pcap, pcapng, either of them inside gzip or
@@ -56,9 +56,9 @@ struct roce_reader *roce_reader_open(const char *path, const struct roce_reader_
  * further call returns the same. */
 int roce_reader_next(struct roce_reader *reader, struct roce_frame *frames, int max);
 
-/* roce_reader_holds tells whether |reader| does as opts.hold asks; other inputs than plain files
- * cannot. roce_reader_release then says that the frames up to number |number| are not used any
- * more. Between these calls memory is mapped for all frames handed out: release soon. */
+/* roce_reader_holds tells whether |reader| does as opts.hold asks; pipes, growing files and
+ * interfaces cannot. roce_reader_release then says that the frames up to number |number| are not
+ * used any more. Between these calls memory is used for all frames handed out: release soon. */
 bool roce_reader_holds(const struct roce_reader *reader);
 void roce_reader_release(struct roce_reader *reader, uint64_t number);
 

@@ -40,6 +40,10 @@ bool roce_flow_update(struct roce_flow_table *table, const struct roce_frame *fr
                       const struct roce_packet *pkt, const struct roce_icrc *icrc,
                       struct roce_verdict *verdict);
 
+/* roce_flow_hash returns what |table| finds the flow of |pkt| by, 0 when it has none. It reads
+ * nothing of |table| that ever changes: other threads may call it while one updates. */
+uint64_t roce_flow_hash(const struct roce_flow_table *table, const struct roce_packet *pkt);
+
 /* roce_flow_prefetch asks the processor to fetch what roce_flow_update will touch for |pkt|; for
  * callers that decode a batch before they update. */
 void roce_flow_prefetch(struct roce_flow_table *table, const struct roce_packet *pkt);

@@ -59,9 +59,11 @@ bool roce_observer_update(struct roce_observer *obs, const struct roce_frame *fr
                           struct roce_verdict *verdict);
 
 /* roce_observer_update_batch feeds |n| frames like roce_observer_update, cheaper, and without
- * telling what state makes of each. |icrc| is NULL or has |n| entries. */
+ * telling what state makes of each. |icrc| is NULL or has |n| entries; |hash| is NULL or has |n|
+ * results of roce_flow_hash. */
 void roce_observer_update_batch(struct roce_observer *obs, const struct roce_frame *frame,
-                                const struct roce_packet *pkt, const struct roce_icrc *icrc, int n);
+                                const struct roce_packet *pkt, const struct roce_icrc *icrc,
+                                const uint64_t *hash, int n);
 
 /* roce_observer_update_brief does the same and tells what state makes of each frame in |verdict|,
  * |n| entries: of frames that go on as those before them did only flow, flags, psns, in_flight,
