@@ -22,8 +22,17 @@ CLONE_NEWNET = 0x40000000
 PATIENCE = 30  # seconds until a condition is given up
 
 
+def libc(name, *args):
+    if getattr(ctypes.CDLL(None, use_errno=True), name)(*args) != 0:
+        raise OSError(ctypes.get_errno(), name)
+
+
 def enter():
-    if os.geteuid() != 0 or ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET) != 0:
+    if os.geteuid() != 0:
+        return False
+    try:
+        libc("unshare", CLONE_NEWNET)
+    except OSError:
         return False
     for which in ("all", "default"):
         pathlib.Path(f"/proc/sys/net/ipv6/conf/{which}/disable_ipv6").write_text("1")
@@ -82,10 +91,13 @@ def until(condition, what):
 
 
 class Program:
-    """A program that captures; its standard error is read line by line."""
+    """A program that captures; its standard error is read line by line. What it prints goes to the file |out| if given."""
 
-    def __init__(self, name, *args, env=()):
-        self.process = subprocess.Popen([BIN / name, *map(str, args)], stdin=subprocess.DEVNULL,
+    def __init__(self, name, *args, env=(), out=None):
+        command = [BIN / name, *map(str, args)]
+        if out is not None:  # nobody reads a pipe while the traffic runs
+            command = ["sh", "-c", 'exec "$@" >"$0"', out, *command]
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         env=os.environ | {"TZ": "UTC", "LC_ALL": "C"} | dict(env))
         self.said = {"out": b"", "err": b""}
@@ -145,8 +157,8 @@ class Program:
 class Case(unittest.TestCase):
     maxDiff = None
 
-    def start(self, name, *args, env=()):
-        program = Program(name, *args, env=env)
+    def start(self, name, *args, env=(), out=None):
+        program = Program(name, *args, env=env, out=out)
         self.addCleanup(program.kill)
         return program
 
