@@ -62,12 +62,12 @@ static void pause_text(const struct snapshot *snapshot, char *buf)
     } else if (most < 0) {
         (void)tui_text_set(buf, "pause 0");
     } else if (snapshot->link_speed_bps == 0) {
-        (void)snprintf(buf, TUI_TEXT_MAX, "pause %s XOFF %s", priority[most],
+        (void)snprintf(buf, TUI_TEXT_MAX, "pause %.8s XOFF %.40s", priority[most],
                        per_second(snapshot, number, rates->xoff[most]));
     } else {
         const double seconds = snapshot->seconds > 0 ? snapshot->seconds : 1;
         (void)snprintf(
-            buf, TUI_TEXT_MAX, "pause %s %s/s", priority[most],
+            buf, TUI_TEXT_MAX, "pause %.8s %.40s/s", priority[most],
             tui_text_long_time(number, (uint64_t)((double)rates->paused_ns[most] / seconds)));
     }
 }
