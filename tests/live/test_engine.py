@@ -186,7 +186,6 @@ class Engine(net.Case):
         stat = self.start("rocestat", "--json", *small)
         top = self.start("rocetop", "--config=/dev/null", "--json", *small)
         serve = self.start_serve()
-        sent = self.passed()
         gen = self.start_gen("--op", "write", "--size", 256, "-n", 10000, "--qp", 4, "--seed", 14, "--rate-limit", "60M",
                              "--timeout", 18)
         for program in (stat, top):
