@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading, selecting, decoding and checking, ahead of the state. */
+/* One reader, several threads that decode, and batches in order. */
 #include "rocestat/feed.h"
 
 #include <assert.h>
@@ -13,8 +13,8 @@
 #include "common/live.h"
 #include "common/msg.h"
 #include "common/privileges.h"
-#include "common/selection.h"
 #include "common/signals.h"
+#include "rocestat/decoder.h"
 
 /* Batches in flight for each thread: enough to ride out a scheduler's whims, few enough to stay in
  * the second-level caches. */
@@ -31,24 +31,22 @@ static inline void pause_briefly(void)
 #endif
 }
 
-/* What one thread needs for itself: expressions are compiled as link types appear. */
-struct decoder {
+struct worker {
     struct feed *feed;
-    struct selection selection;
+    struct decoder decoder;
     pthread_t thread;
     bool started;
 };
 
 struct feed {
     const struct stat_opts *opts;
-    struct roce_decode_opts decode;
     struct roce_reader *reader;
     _Atomic(const struct roce_flow_table *) flows;
     bool live;
     bool holds; /* frames outlive the next batch by themselves */
     uint32_t jobs, slots;
     struct feed_batch *batch; /* |slots| of them; batch k is in slot k % slots */
-    struct decoder *decoder;  /* |jobs| of them; the first is the caller's thread */
+    struct worker *worker;    /* |jobs| of them; the first is the caller's thread */
 
     pthread_mutex_t lock; /* for what follows */
     pthread_cond_t changed;
@@ -121,115 +119,11 @@ static void fetch(struct feed *feed, struct feed_batch *batch, uint64_t free_num
     roce_reader_progress(reader, &batch->consumed, &batch->size);
 }
 
-static bool matches(struct decoder *decoder, const struct roce_frame *frame,
-                    const struct roce_packet *pkt, const struct roce_icrc *icrc)
-{
-    if (decoder->selection.filter == NULL)
-        return true;
-    struct roce_view view;
-    roce_view_init(&view, frame, pkt, icrc);
-    view.link_speed_bps = decoder->feed->opts->common.link_speed_bps;
-    return roce_filter_match(decoder->selection.filter, &view);
-}
-
-enum { CLAIM_AHEAD = 6, FETCH_AHEAD = 4, FETCH_MAX = 4608 };
-
-/* The ICRC looks at every byte, and those of a mapped file are in no cache yet. */
-static inline void fetch_bytes(const struct roce_frame *frame)
-{
-#if defined(__GNUC__)
-    for (uint32_t at = 0; at < frame->caplen && at < FETCH_MAX; at += 64)
-        __builtin_prefetch(frame->data + at);
-#else
-    (void)frame;
-#endif
-}
-
-/* The place was last read by another processor, which is asked for it before it is written: else
- * the stores queue up behind each other. x86 has that instruction since before it has 64 bits, but
- * compilers want to be told. */
-#if defined(__GNUC__) && defined(__x86_64__)
-#define CLAIMS __attribute__((target("prfchw")))
-#else
-#define CLAIMS
-#endif
-
-CLAIMS static inline void claim(struct roce_packet *pkt)
-{
-#if defined(__GNUC__)
-    for (size_t at = 0; at < offsetof(struct roce_packet, deth); at += 64)
-        __builtin_prefetch((const char *)pkt + at, 1);
-#else
-    (void)pkt;
-#endif
-}
-
-static void decode_one(const struct feed *feed, const struct roce_frame *frame,
-                       struct roce_packet *pkt, struct roce_icrc *icrc, bool check)
-{
-    roce_packet_decode(frame, &feed->decode, pkt);
-    if (!check)
-        return;
-    if (roce_packet_is_roce(pkt))
-        roce_icrc_check(frame, pkt, icrc);
-    else
-        *icrc = (struct roce_icrc){.status = ROCE_ICRC_UNCHECKED, .reason = ROCE_ICRC_NOT_ASKED};
-}
-
-/* Decodes the frames of |batch| and closes up over those that do not pass. */
-CLAIMS static void select_and_decode(struct decoder *decoder, struct feed_batch *batch)
-{
-    const struct feed *feed = decoder->feed;
-    const uint32_t snaplen = feed->opts->common.snaplen;
-    const bool selects = decoder->selection.expression[0] != '\0' || decoder->selection.roce_filter;
-    const int n = batch->count;
-    int kept = 0;
-    batch->checked = !feed->opts->common.no_icrc;
-    batch->selection_failed = false;
-    if (!selects && snaplen == 0 && decoder->selection.filter == NULL) {
-        for (int i = 0; i < n; i++) {
-            claim(&batch->packet[i + CLAIM_AHEAD < n ? i + CLAIM_AHEAD : i]);
-            if (feed->holds && batch->checked && i + FETCH_AHEAD < n)
-                fetch_bytes(&batch->frame[i + FETCH_AHEAD]);
-            decode_one(feed, &batch->frame[i], &batch->packet[i], &batch->icrc[i], batch->checked);
-        }
-        return;
-    }
-    for (int i = 0; i < n; i++) {
-        struct roce_frame *frame = &batch->frame[kept];
-        *frame = batch->frame[i];
-        if (selects) {
-            const int passes = selection_bpf(&decoder->selection, frame, batch->text);
-            batch->selection_failed = batch->selection_failed || passes < 0;
-            if (passes <= 0)
-                continue;
-        }
-        if (snaplen != 0 && frame->caplen > snaplen)
-            frame->caplen = snaplen;
-        struct roce_packet *pkt = &batch->packet[kept];
-        struct roce_icrc *icrc = &batch->icrc[kept];
-        decode_one(feed, frame, pkt, icrc, batch->checked);
-        if (matches(decoder, frame, pkt, batch->checked ? icrc : NULL))
-            kept++;
-    }
-    batch->count = kept;
-}
-
 static void change(struct feed *feed)
 {
     (void)atomic_fetch_add_explicit(&feed->changes, 1, memory_order_release);
     if (feed->waiting > 0)
         (void)pthread_cond_broadcast(&feed->changed);
-}
-
-static void decode(struct decoder *decoder, struct feed_batch *batch)
-{
-    const struct roce_flow_table *flows =
-        atomic_load_explicit(&decoder->feed->flows, memory_order_acquire);
-    select_and_decode(decoder, batch);
-    batch->hashed = flows != NULL && decoder->feed->jobs > 1;
-    for (int i = 0; batch->hashed && i < batch->count; i++)
-        batch->hash[i] = roce_flow_hash(flows, &batch->packet[i]);
 }
 
 static bool changed(struct feed *feed, unsigned since)
@@ -261,7 +155,7 @@ static bool may_fetch(const struct feed *feed)
 }
 
 /* Called and left with the lock held, when may_fetch. */
-static void produce(struct feed *feed, struct decoder *decoder)
+static void produce(struct feed *feed, struct worker *worker)
 {
     struct feed_batch *batch = &feed->batch[feed->next % feed->slots];
     const uint64_t free_number = feed->free_number;
@@ -278,7 +172,7 @@ static void produce(struct feed *feed, struct decoder *decoder)
     change(feed);
     (void)pthread_mutex_unlock(&feed->lock);
 
-    decode(decoder, batch);
+    decoder_run(&worker->decoder, batch, atomic_load_explicit(&feed->flows, memory_order_acquire));
 
     (void)pthread_mutex_lock(&feed->lock);
     batch->ready = true;
@@ -287,13 +181,13 @@ static void produce(struct feed *feed, struct decoder *decoder)
 
 static void *work(void *arg)
 {
-    struct decoder *decoder = arg;
-    struct feed *feed = decoder->feed;
+    struct worker *worker = arg;
+    struct feed *feed = worker->feed;
     signals_leave();
     (void)pthread_mutex_lock(&feed->lock);
     while (!feed->stop && !feed->ended) {
         if (may_fetch(feed))
-            produce(feed, decoder);
+            produce(feed, worker);
         else
             await_change(feed);
     }
@@ -305,7 +199,7 @@ static struct feed_batch *next_alone(struct feed *feed)
 {
     struct feed_batch *batch = &feed->batch[0];
     fetch(feed, batch, 0);
-    decode(&feed->decoder[0], batch);
+    decoder_run(&feed->worker[0].decoder, batch, NULL);
     return batch;
 }
 
@@ -325,7 +219,7 @@ struct feed_batch *feed_next(struct feed *feed)
     while (feed->wanted == feed->next || !batch->ready) {
         /* A pipe may stay silent for long: who waits for it cannot hand out what is there. */
         if (may_fetch(feed) && (feed->holds || feed->wanted == feed->next))
-            produce(feed, &feed->decoder[0]);
+            produce(feed, &feed->worker[0]);
         else
             await_change(feed);
     }
@@ -335,40 +229,18 @@ struct feed_batch *feed_next(struct feed *feed)
     return batch;
 }
 
-static bool filter_suits(const struct roce_filter *filter, const struct stat_opts *opts)
-{
-    if (roce_filter_needs_flow(filter)) {
-        msg_print("-Y asks for what the report is to find out; use fields of the packet alone, or"
-                  " rocedump");
-        return false;
-    }
-    if (opts->common.no_icrc && roce_filter_needs_icrc(filter)) {
-        msg_print("-Y asks for the ICRC that --no-icrc leaves unchecked; leave one out");
-        return false;
-    }
-    return true;
-}
-
 static int prepare_decoders(struct feed *feed)
 {
-    const struct stat_opts *opts = feed->opts;
     const struct roce_iface *iface = roce_reader_iface(feed->reader, 0);
     const uint32_t linktype = iface != NULL ? iface->linktype : ROCE_LINK_ETHERNET;
-    char text[ROCE_ERRTEXT_LEN];
     for (uint32_t i = 0; i < feed->jobs; i++) {
-        struct decoder *decoder = &feed->decoder[i];
-        decoder->feed = feed;
+        feed->worker[i].feed = feed;
+        feed->worker[i].decoder.mapped = feed->holds;
         /* The kernel runs the expression over what comes from interfaces. */
-        selection_init(&decoder->selection, feed->live ? "" : opts->bpf, opts->common.roce_filter);
-        if (selection_prepare(&decoder->selection, linktype, text) != 0) {
-            msg_print("BPF expression: %s; see pcap-filter(7)", text);
-            return EXIT_USAGE;
-        }
-        if (opts->filter == NULL)
-            continue;
-        decoder->selection.filter = selection_filter("-Y", opts->filter);
-        if (decoder->selection.filter == NULL || !filter_suits(decoder->selection.filter, opts))
-            return EXIT_USAGE;
+        const int status = decoder_init(&feed->worker[i].decoder, feed->opts,
+                                        feed->live ? "" : feed->opts->bpf, linktype);
+        if (status != EXIT_DONE)
+            return status;
     }
     return EXIT_DONE;
 }
@@ -377,16 +249,16 @@ static bool allocate(struct feed *feed)
 {
     feed->slots = feed->jobs == 1 ? 1 : feed->jobs * BATCHES_EACH;
     feed->batch = calloc(feed->slots, sizeof(*feed->batch));
-    feed->decoder = calloc(feed->jobs, sizeof(*feed->decoder));
-    return feed->batch != NULL && feed->decoder != NULL;
+    feed->worker = calloc(feed->jobs, sizeof(*feed->worker));
+    return feed->batch != NULL && feed->worker != NULL;
 }
 
 /* Fewer threads than asked for are no failure: the others do their work. */
 static void start(struct feed *feed)
 {
     for (uint32_t i = 1; i < feed->jobs; i++) {
-        struct decoder *decoder = &feed->decoder[i];
-        decoder->started = pthread_create(&decoder->thread, NULL, work, decoder) == 0;
+        struct worker *worker = &feed->worker[i];
+        worker->started = pthread_create(&worker->thread, NULL, work, worker) == 0;
     }
 }
 
@@ -403,9 +275,6 @@ struct feed *feed_open(const struct stat_opts *opts, int *status)
     feed->jobs = opts->jobs == 0 ? 1 : (uint32_t)opts->jobs;
     (void)pthread_mutex_init(&feed->lock, NULL);
     (void)pthread_cond_init(&feed->changed, NULL);
-    for (uint8_t i = 0; i < opts->common.ports.n && i < ROCE_UDP_PORTS_MAX; i++)
-        feed->decode.udp_ports[feed->decode.n_udp_ports++] = opts->common.ports.port[i];
-    feed->decode.rd = opts->common.rd;
     const struct roce_reader_opts how = {
         .hold = feed->jobs > 1,
         .whole = feed->jobs == 1 && !opts->common.no_icrc,
@@ -461,17 +330,17 @@ void feed_close(struct feed *feed)
     feed->stop = true;
     (void)pthread_cond_broadcast(&feed->changed);
     (void)pthread_mutex_unlock(&feed->lock);
-    if (feed->reader != NULL && feed->decoder != NULL)
+    if (feed->reader != NULL && feed->worker != NULL)
         roce_reader_break(feed->reader);
-    for (uint32_t i = 0; i < feed->jobs && feed->decoder != NULL; i++) {
-        if (feed->decoder[i].started)
-            (void)pthread_join(feed->decoder[i].thread, NULL);
-        selection_free(&feed->decoder[i].selection);
+    for (uint32_t i = 0; i < feed->jobs && feed->worker != NULL; i++) {
+        if (feed->worker[i].started)
+            (void)pthread_join(feed->worker[i].thread, NULL);
+        decoder_free(&feed->worker[i].decoder);
     }
     for (uint32_t i = 0; i < feed->slots && feed->batch != NULL; i++)
         free(feed->batch[i].copy);
     free(feed->batch);
-    free(feed->decoder);
+    free(feed->worker);
     signals_reader(NULL);
     roce_reader_del(feed->reader);
     (void)pthread_mutex_destroy(&feed->lock);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Batches of frames selected, decoded and checked by one thread. */
+#include "rocestat/decoder.h"
+
+#include <stddef.h>
+
+#include "common/input.h"
+#include "common/msg.h"
+
+static bool filter_suits(const struct roce_filter *filter, const struct stat_opts *opts)
+{
+    if (roce_filter_needs_flow(filter)) {
+        msg_print("-Y asks for what the report is to find out; use fields of the packet alone, or"
+                  " rocedump");
+        return false;
+    }
+    if (opts->common.no_icrc && roce_filter_needs_icrc(filter)) {
+        msg_print("-Y asks for the ICRC that --no-icrc leaves unchecked; leave one out");
+        return false;
+    }
+    return true;
+}
+
+int decoder_init(struct decoder *decoder, const struct stat_opts *opts, const char *bpf,
+                 uint32_t linktype)
+{
+    char text[ROCE_ERRTEXT_LEN];
+    decoder->opts = opts;
+    for (uint8_t i = 0; i < opts->common.ports.n && i < ROCE_UDP_PORTS_MAX; i++)
+        decoder->decode.udp_ports[decoder->decode.n_udp_ports++] = opts->common.ports.port[i];
+    decoder->decode.rd = opts->common.rd;
+    selection_init(&decoder->selection, bpf, opts->common.roce_filter);
+    if (selection_prepare(&decoder->selection, linktype, text) != 0) {
+        msg_print("BPF expression: %s; see pcap-filter(7)", text);
+        return EXIT_USAGE;
+    }
+    if (opts->filter == NULL)
+        return EXIT_DONE;
+    decoder->selection.filter = selection_filter("-Y", opts->filter);
+    if (decoder->selection.filter == NULL || !filter_suits(decoder->selection.filter, opts))
+        return EXIT_USAGE;
+    return EXIT_DONE;
+}
+
+void decoder_free(struct decoder *decoder)
+{
+    selection_free(&decoder->selection);
+}
+
+static bool matches(struct decoder *decoder, const struct roce_frame *frame,
+                    const struct roce_packet *pkt, const struct roce_icrc *icrc)
+{
+    if (decoder->selection.filter == NULL)
+        return true;
+    struct roce_view view;
+    roce_view_init(&view, frame, pkt, icrc);
+    view.link_speed_bps = decoder->opts->common.link_speed_bps;
+    return roce_filter_match(decoder->selection.filter, &view);
+}
+
+enum { CLAIM_AHEAD = 6, FETCH_AHEAD = 4, FETCH_MAX = 4608 };
+
+/* The ICRC looks at every byte, and those of a mapped file are in no cache yet. */
+static inline void fetch_bytes(const struct roce_frame *frame)
+{
+#if defined(__GNUC__)
+    for (uint32_t at = 0; at < frame->caplen && at < FETCH_MAX; at += 64)
+        __builtin_prefetch(frame->data + at);
+#else
+    (void)frame;
+#endif
+}
+
+/* The place was last read by another processor, which is asked for it before it is written: else
+ * the stores queue up behind each other. x86 has that instruction since before it has 64 bits, but
+ * compilers want to be told. */
+#if defined(__GNUC__) && defined(__x86_64__)
+#define CLAIMS __attribute__((target("prfchw")))
+#else
+#define CLAIMS
+#endif
+
+CLAIMS static inline void claim(struct roce_packet *pkt)
+{
+#if defined(__GNUC__)
+    for (size_t at = 0; at < offsetof(struct roce_packet, deth); at += 64)
+        __builtin_prefetch((const char *)pkt + at, 1);
+#else
+    (void)pkt;
+#endif
+}
+
+static void decode_one(const struct decoder *decoder, const struct roce_frame *frame,
+                       struct roce_packet *pkt, struct roce_icrc *icrc, bool check)
+{
+    roce_packet_decode(frame, &decoder->decode, pkt);
+    if (!check)
+        return;
+    if (roce_packet_is_roce(pkt))
+        roce_icrc_check(frame, pkt, icrc);
+    else
+        *icrc = (struct roce_icrc){.status = ROCE_ICRC_UNCHECKED, .reason = ROCE_ICRC_NOT_ASKED};
+}
+
+/* Decodes the frames of |batch| and closes up over those that do not pass. */
+CLAIMS static void select_and_decode(struct decoder *decoder, struct feed_batch *batch)
+{
+    const uint32_t snaplen = decoder->opts->common.snaplen;
+    const bool selects = decoder->selection.expression[0] != '\0' || decoder->selection.roce_filter;
+    const int n = batch->count;
+    int kept = 0;
+    batch->checked = !decoder->opts->common.no_icrc;
+    batch->selection_failed = false;
+    if (!selects && snaplen == 0 && decoder->selection.filter == NULL) {
+        for (int i = 0; i < n; i++) {
+            claim(&batch->packet[i + CLAIM_AHEAD < n ? i + CLAIM_AHEAD : i]);
+            if (decoder->mapped && batch->checked && i + FETCH_AHEAD < n)
+                fetch_bytes(&batch->frame[i + FETCH_AHEAD]);
+            decode_one(decoder, &batch->frame[i], &batch->packet[i], &batch->icrc[i],
+                       batch->checked);
+        }
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        struct roce_frame *frame = &batch->frame[kept];
+        *frame = batch->frame[i];
+        if (selects) {
+            const int passes = selection_bpf(&decoder->selection, frame, batch->text);
+            batch->selection_failed = batch->selection_failed || passes < 0;
+            if (passes <= 0)
+                continue;
+        }
+        if (snaplen != 0 && frame->caplen > snaplen)
+            frame->caplen = snaplen;
+        struct roce_packet *pkt = &batch->packet[kept];
+        struct roce_icrc *icrc = &batch->icrc[kept];
+        decode_one(decoder, frame, pkt, icrc, batch->checked);
+        if (matches(decoder, frame, pkt, batch->checked ? icrc : NULL))
+            kept++;
+    }
+    batch->count = kept;
+}
+
+void decoder_run(struct decoder *decoder, struct feed_batch *batch,
+                 const struct roce_flow_table *flows)
+{
+    select_and_decode(decoder, batch);
+    batch->hashed = flows != NULL;
+    for (int i = 0; batch->hashed && i < batch->count; i++)
+        batch->hash[i] = roce_flow_hash(flows, &batch->packet[i]);
+}

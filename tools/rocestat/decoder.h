@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What one thread needs to select, decode and check batches of frames: expressions are compiled as
+ * link types appear. */
+#ifndef ROCESTAT_DECODER_H
+#define ROCESTAT_DECODER_H
+
+#include "common/selection.h"
+#include "rocestat/feed.h"
+
+struct decoder {
+    const struct stat_opts *opts;
+    struct roce_decode_opts decode;
+    struct selection selection;
+    bool mapped; /* frames lie in a file, maybe in no cache yet */
+};
+
+/* decoder_init prepares a zeroed |decoder| for |opts|, which is kept, and the expression |bpf|.
+ * Returns an exit status other than EXIT_DONE when it has said what is wrong with an expression;
+ * decoder_free is due in either case. */
+int decoder_init(struct decoder *decoder, const struct stat_opts *opts, const char *bpf,
+                 uint32_t linktype);
+void decoder_free(struct decoder *decoder);
+
+/* decoder_run decodes the frames of |batch| and closes up over those that do not pass. With |flows|
+ * it finds their hashes, too. */
+void decoder_run(struct decoder *decoder, struct feed_batch *batch,
+                 const struct roce_flow_table *flows);
+
+#endif
