@@ -47,6 +47,7 @@ struct asked {
     enum roce_cause cause;
     roce_tstamp ts;
     uint64_t frame;
+    uint32_t psn;
 };
 
 /* What the responder asked for, if the step back to |psn| obeys it to the PSN. An RNR NAK is often
@@ -54,11 +55,14 @@ struct asked {
 static bool asked_exactly(const struct trouble *trouble, uint32_t psn, struct asked *out)
 {
     if (trouble->has_rnr && trouble->rnr_psn == psn)
-        *out = (struct asked){ROCE_CAUSE_RNR, trouble->rnr_ts, trouble->rnr_frame};
+        *out =
+            (struct asked){ROCE_CAUSE_RNR, trouble->rnr_ts, trouble->rnr_frame, trouble->rnr_psn};
     else if (trouble->has_nak && trouble->nak_psn == psn)
-        *out = (struct asked){ROCE_CAUSE_NAK, trouble->nak_ts, trouble->nak_frame};
+        *out =
+            (struct asked){ROCE_CAUSE_NAK, trouble->nak_ts, trouble->nak_frame, trouble->nak_psn};
     else if (trouble->has_skip && trouble->skip_psn == psn)
-        *out = (struct asked){ROCE_CAUSE_IMPLIED_NAK, trouble->skip_ts, trouble->skip_frame};
+        *out = (struct asked){ROCE_CAUSE_IMPLIED_NAK, trouble->skip_ts, trouble->skip_frame,
+                              trouble->skip_psn};
     else
         return false;
     return true;
@@ -76,19 +80,18 @@ static bool near(uint32_t asked, uint32_t psn, const struct flow *f)
 static bool asked_nearby(struct roce_flow_table *t, struct flow *f, uint32_t psn, struct asked *out)
 {
     const struct trouble *trouble = trouble_peek(t, f);
-    uint32_t asked;
     if (trouble->has_rnr && near(trouble->rnr_psn, psn, f)) {
-        *out = (struct asked){ROCE_CAUSE_RNR, trouble->rnr_ts, trouble->rnr_frame};
-        asked = trouble->rnr_psn;
+        *out =
+            (struct asked){ROCE_CAUSE_RNR, trouble->rnr_ts, trouble->rnr_frame, trouble->rnr_psn};
     } else if (trouble->has_nak && near(trouble->nak_psn, psn, f)) {
-        *out = (struct asked){ROCE_CAUSE_NAK, trouble->nak_ts, trouble->nak_frame};
-        asked = trouble->nak_psn;
+        *out =
+            (struct asked){ROCE_CAUSE_NAK, trouble->nak_ts, trouble->nak_frame, trouble->nak_psn};
     } else {
         return false;
     }
-    const int32_t missed = roce_psn_diff(psn, asked);
+    const int32_t missed = roce_psn_diff(psn, out->psn);
     if (missed > 0)
-        episode_missing(t, f, asked, (uint32_t)missed);
+        episode_missing(t, f, out->psn, (uint32_t)missed);
     return true;
 }
 
@@ -174,6 +177,10 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
     ep->location = ROCE_LOST_DOWNSTREAM;
     if (ep->cause == ROCE_CAUSE_SPURIOUS || ep->copied || ep->overtaken) {
         ep->location = ROCE_LOST_NONE;
+        return;
+    }
+    if (ep->in_hole) {
+        ep->location = ROCE_LOST_UPSTREAM;
         return;
     }
     if (ep->missing > 0) {
@@ -371,6 +378,11 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
         ep->cause = (uint8_t)asked.cause;
         ep->ask_frame = asked.frame;
         ep->wait = since(now, asked.ts);
+        if (roce_psn_diff(asked.psn, psn) > 0) {
+            if (ep->missing == 0)
+                ep->missing = was_missing(trouble, asked.psn);
+            ep->in_hole = ep->missing == 0 && hole_find(t, f->holes, asked.psn) != NIL;
+        }
     } else {
         ep->silent = true;
         ep->wait = quiet;
@@ -519,7 +531,7 @@ static void ask_replay(const struct roce_flow_table *t, const struct flow *f, st
                        roce_tstamp obeyed)
 {
     const int side = t->replay_flow[0] == f->peer ? 0 : 1;
-    const struct obs *passed = NULL;
+    const struct obs *passed = NULL, *nearby = NULL;
     bool answered = false;
     for (uint32_t i = 0; i < t->replay_n[side]; i++) {
         const struct obs *o = &t->replay[side][i];
@@ -529,6 +541,9 @@ static void ask_replay(const struct roce_flow_table *t, const struct flow *f, st
         const int32_t ahead = roce_psn_diff(o->psn & ROCE_PSN_MASK, ep->psn);
         if (ahead > 0 && (ep->read || ep->atomic) && o->ts > obeyed && passed == NULL)
             passed = o;
+        if ((kind == OBS_NAK || kind == OBS_RNR) && o->ts > obeyed &&
+            near(o->psn & ROCE_PSN_MASK, ep->psn, f))
+            nearby = o;
         if (ahead != 0)
             continue;
         answered = kind != OBS_NAK && kind != OBS_RNR && kind != OBS_FATAL;
@@ -544,7 +559,15 @@ static void ask_replay(const struct roce_flow_table *t, const struct flow *f, st
             ep->wait = since(ep->ts, o->ts);
         }
     }
-    if (!ep->silent || passed == NULL || ep->wait >= REISSUE_MAX)
+    if (!ep->silent)
+        return;
+    if (passed == NULL && nearby != NULL && !full_timeout(t, f, ep->wait)) {
+        ep->cause = nearby->psn >> 24 == OBS_NAK ? ROCE_CAUSE_NAK : ROCE_CAUSE_RNR;
+        ep->silent = false;
+        ep->ask_frame = nearby->frame;
+        ep->wait = since(ep->ts, nearby->ts);
+    }
+    if (passed == NULL || ep->wait >= REISSUE_MAX)
         return;
     ep->cause = ROCE_CAUSE_IMPLIED_NAK;
     ep->silent = false;

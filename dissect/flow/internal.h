@@ -182,6 +182,7 @@ struct episode {
     bool overtaken;    /* the answer was not lost: a later one overtook it */
     bool read;         /* the restart frame is a READ request */
     bool answer_twice; /* the answer was captured once, but its newest copy was not */
+    bool in_hole;      /* the frame asked for has not been captured: counted with its hole */
     uint64_t first_frame, last_frame, orig_frame, ask_frame;
     roce_tstamp ts;
     roce_duration wait, late_by;

@@ -106,6 +106,76 @@ static void test_lost_before_the_mirror_and_naked(void **state)
     finish_and_compare(&r, &(struct expected){.nak = 1, .up = 1});
 }
 
+/* A requester that goes back to the beginning of the message, before the pair is known: PSNs 0-6
+ * are one message, of which 2 is lost. The twin is the same behind eight messages that pair. */
+static void test_message_begun_again(void **state)
+{
+    (void)state;
+    for (int paired = 0; paired < 2; paired++) {
+        struct rig r;
+        uint32_t at = 0;
+        if (paired) {
+            open_paired(&r, 0);
+            at = 8;
+        } else {
+            rig_open(&r, NULL);
+        }
+        for (uint32_t i = 0; i < 6; i++) {
+            if (i == 2)
+                continue;
+            rig_data(&r, i == 0 ? ROCE_OPCODE_RC_SEND_FIRST : ROCE_OPCODE_RC_SEND_MIDDLE, 1, 2, B,
+                     START + at + i, 1024);
+            r.now += US;
+            if (i == 4)
+                nak(&r, at + 2);
+        }
+        for (uint32_t i = 0; i < 7; i++) {
+            rig_data(&r,
+                     i == 0   ? ROCE_OPCODE_RC_SEND_FIRST
+                     : i == 6 ? ROCE_OPCODE_RC_SEND_LAST
+                              : ROCE_OPCODE_RC_SEND_MIDDLE,
+                     1, 2, B, START + at + i, 1024);
+            r.now += US;
+        }
+        ack(&r, at + 6);
+        for (uint32_t i = 7; i < 20; i++) {
+            send(&r, at + i);
+            ack(&r, at + i);
+        }
+        assert_int_equal(rig_info(&r, 1, 2, B).peer, rig_flow(&r, 2, 1, A));
+        if (paired) {
+            finish_and_compare(&r, &(struct expected){.nak = 1, .up = 1});
+            continue;
+        }
+        roce_flow_finish(r.t);
+        assert_int_equal(rig_counters(&r, 1, 2, B).retransmission_cause[ROCE_CAUSE_NAK], 1);
+        assert_int_equal(rig_counters(&r, 1, 2, B).loss[ROCE_LOST_UPSTREAM], 1);
+        rig_close(&r);
+    }
+}
+
+/* The same PSN is lost before the mirror once more, in the stream that begins again. */
+static void test_message_begun_again_twice(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    for (uint32_t round = 0; round < 3; round++) {
+        for (uint32_t i = 8; i < 13; i++) {
+            if (i == 10 && round < 2)
+                continue;
+            rig_data(&r, i == 8 ? ROCE_OPCODE_RC_SEND_FIRST : ROCE_OPCODE_RC_SEND_MIDDLE, 1, 2, B,
+                     START + i, 1024);
+            r.now += US;
+        }
+        if (round < 2)
+            nak(&r, 10);
+    }
+    rig_data(&r, ROCE_OPCODE_RC_SEND_LAST, 1, 2, B, START + 13, 1024);
+    ack(&r, 13);
+    finish_and_compare(&r, &(struct expected){.nak = 2, .up = 2});
+}
+
 static void test_lost_behind_the_mirror_and_naked(void **state)
 {
     (void)state;
@@ -546,6 +616,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clean),
         cmocka_unit_test(test_lost_before_the_mirror_and_naked),
+        cmocka_unit_test(test_message_begun_again),
+        cmocka_unit_test(test_message_begun_again_twice),
         cmocka_unit_test(test_lost_behind_the_mirror_and_naked),
         cmocka_unit_test(test_go_back_to_the_message),
         cmocka_unit_test(test_lost_again_in_the_resent_stream),
