@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A network of the test's own (a namespace with veth pairs a0-b0, a1-b1), frames sent into it, programs that capture."""
+"""A network of the test's own (a namespace with veth pairs a0-b0, a1-b1), frames sent into it, and programs that
+capture."""
 import argparse
 import ctypes
 import json
@@ -91,7 +92,8 @@ def until(condition, what):
 
 
 class Program:
-    """A program that captures; its standard error is read line by line. What it prints goes to the file |out| if given."""
+    """A program that captures; its standard error is read line by line. What it prints goes to the file |out| if
+    given."""
 
     def __init__(self, name, *args, env=(), out=None):
         command = [BIN / name, *map(str, args)]

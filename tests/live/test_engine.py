@@ -40,7 +40,8 @@ def setUpModule():
     net.ip("link", "set", MIRROR, "up", "arp", "off")
     net.ip("link", "set", "hub", "mtu", "4200", "up")
     for address, link, inside in ((GEN, "v0", []), (SERVE, "v1", ["nsenter", f"--net={there}"])):
-        for args in (["link", "set", "lo", "up"], ["link", "set", link, "up"], ["addr", "add", f"{address}/24", "dev", link]):
+        for args in (["link", "set", "lo", "up"], ["link", "set", link, "up"],
+                     ["addr", "add", f"{address}/24", "dev", link]):
             subprocess.run([*inside, "ip", *args], check=True)
 
 
@@ -84,7 +85,8 @@ class Ends:
 class Engine(net.Case):
     def start_serve(self, *args):
         self.theirs, self.ours = net.WORK / f"{self.id()}.serve.json", net.WORK / f"{self.id()}.gen.json"
-        serve = subprocess.Popen([net.BIN / "rocereplay", "serve", "-i", "v1", "--once", "--truth", self.theirs, *map(str, args)],
+        serve = subprocess.Popen([net.BIN / "rocereplay", "serve", "-i", "v1", "--once", "--truth", self.theirs,
+                                  *map(str, args)],
                                  stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
                                  preexec_fn=lambda: net.libc("setns", THERE, net.CLONE_NEWNET))
         self.addCleanup(serve.stderr.close)
@@ -144,14 +146,16 @@ class Engine(net.Case):
                 self.assertEqual({r["icrc"]["status"] for r in records}, {"ok"})
 
     def test_losses_are_where_they_were_made(self):
-        """A gap of one, of two, the first packet of a message, and a loss at each of two QPs of three; nothing at the third."""
-        ends, seen = self.run_all("--op", "write", "--size", 8192, "-n", 200, "--qp", 3, "--seed", 11, "--timeout", 18, "--drop",
-                                  "#1:+9,#1:+300,#1:+301,#1:+800,#2:+77,#2:+500:1")
+        """A gap of one, of two, the first packet of a message, and a loss at each of two QPs of three; nothing at the
+        third."""
+        ends, seen = self.run_all("--op", "write", "--size", 8192, "-n", 200, "--qp", 3, "--seed", 11, "--timeout", 18,
+                                  "--drop", "#1:+9,#1:+300,#1:+301,#1:+800,#2:+77,#2:+500:1")
         self.check(ends, seen)
         wanted = {0: ([9, 300, 301, 800], 3), 1: ([77, 500], 2), 2: ([], 0)}
         for i, (offsets, gaps) in wanted.items():
             key = (GEN, ends.truth[GEN]["qps"][i]["remote_qpn"])
-            truth, flow, qp = ends.flows[key], by_flow(seen["rocestat"]["flows"])[key], by_flow(seen["rocetop"]["qps"])[key]
+            flow, qp = by_flow(seen["rocestat"]["flows"])[key], by_flow(seen["rocetop"]["qps"])[key]
+            truth = ends.flows[key]
             self.assertEqual([(psn - truth["first"]) % 2**24 for psn in truth["lost"]], offsets)
             for told in (flow, qp):
                 self.assertEqual((told["gap_events"], told["gap_psns"], told["retransmitted"], told["out_of_order"]),
@@ -173,8 +177,8 @@ class Engine(net.Case):
     def test_random_faults_of_both_ends(self):
         """Everything at once, both ways; marks are answered by the notification points of the two."""
         faults = ("--drop", "1%", "--dup", "1%", "--reorder", "1%", "--tclass", 2, "--timeout", 10)
-        ends, seen = self.run_all("--op", "read", "--size", 8192, "-n", 200, "--qp", 4, "--seed", 12, "--cnp", "2%", *faults,
-                                  serve=("--seed", 13, "--ce", "3%", *faults))
+        ends, seen = self.run_all("--op", "read", "--size", 8192, "-n", 200, "--qp", 4, "--seed", 12, "--cnp", "2%",
+                                  *faults, serve=("--seed", 13, "--ce", "3%", *faults))
         self.check(ends, seen)
         for name in ("ce", "cnps", "dup"):
             self.assertGreater(sum(flow[name] for flow in ends.flows.values()), 20)
@@ -186,8 +190,8 @@ class Engine(net.Case):
         stat = self.start("rocestat", "--json", *small)
         top = self.start("rocetop", "--config=/dev/null", "--json", *small)
         serve = self.start_serve()
-        gen = self.start_gen("--op", "write", "--size", 256, "-n", 10000, "--qp", 4, "--seed", 14, "--rate-limit", "60M",
-                             "--timeout", 18)
+        gen = self.start_gen("--op", "write", "--size", 256, "-n", 10000, "--qp", 4, "--seed", 14,
+                             "--rate-limit", "60M", "--timeout", 18)
         for program in (stat, top):
             net.until(lambda: program.counted() > 2000, "frames of the beginning")
             program.process.send_signal(signal.SIGSTOP)
@@ -201,7 +205,8 @@ class Engine(net.Case):
         stat, top = json.loads(stat.end()), json.loads(top.end())
         dropped = stat["capture"]["dropped"], top["capture"]["dropped_kernel"]
         self.assertEqual(sum(flow["resent"] + len(flow["lost"]) for flow in ends.flows.values()), 0)
-        self.assertEqual([stat["capture"]["packets"] + dropped[0], top["capture"]["packets"] + dropped[1]], [ends.frames] * 2)
+        self.assertEqual([stat["capture"]["packets"] + dropped[0], top["capture"]["packets"] + dropped[1]],
+                         [ends.frames] * 2)
         self.assertGreater(min(dropped), 10000)
         kinds = {f["kind"] for f in stat["findings"]}
         self.assertIn("loss.capture", kinds)

@@ -36,7 +36,8 @@ class Server(net.Case):
     def value(self, name, **labels):
         body = self.ask()[1]
         for line in body.splitlines():
-            if line.startswith(name) and line[len(name)] in "{ " and all(f'{k}="{v}"' in line for k, v in labels.items()):
+            if (line.startswith(name) and line[len(name)] in "{ "
+                    and all(f'{k}="{v}"' in line for k, v in labels.items())):
                 return float(line.rsplit(" ", 1)[1])
         return None
 
@@ -114,7 +115,8 @@ class Http(Server):
         self.serve(address="0")
         self.assertEqual(self.url.hostname in ("::", "0.0.0.0"), True)
         taken = self.url.port
-        done = subprocess.run([net.BIN / "rocestat", "-i", "b0", "--listen", f":{taken}"], capture_output=True, text=True)
+        done = subprocess.run([net.BIN / "rocestat", "-i", "b0", "--listen", f":{taken}"],
+                              capture_output=True, text=True)
         self.assertEqual((done.returncode, "Address already in use" in done.stderr), (1, True))
 
 

@@ -89,16 +89,18 @@ class Live(net.Case):
         def says(*args, **kwargs):
             done = subprocess.run([net.BIN / "rocedump", *args], capture_output=True, text=True, timeout=30, **kwargs)
             return done.returncode, done.stderr
-        self.assertEqual(says("-i", "b0", user=65534), (1, "rocedump: b0: no permission to capture; run rocedump as root,"
-                         " or once: setcap cap_net_raw+ep rocedump\n"))
+        self.assertEqual(says("-i", "b0", user=65534),
+                         (1, "rocedump: b0: no permission to capture; run rocedump as root, or once:"
+                          " setcap cap_net_raw+ep rocedump\n"))
         self.assertEqual(says("-i", "b0", "-Z", "nobody", user=65534)[0], 1)
         net.ip("link", "set", "b1", "down")
         self.assertEqual(says("-i", "b1"), (1, "rocedump: b1: the interface is down; ip link set dev b1 up\n"))
         net.ip("link", "set", "b1", "up")
         self.assertEqual(says("-i", "b0", "udp", "prt")[0], 2)
-        self.assertEqual(says("-i", "b0", "-j", "adapter"), (1, "rocedump: b0: the adapter does not give all frames a time;"
-                         " leave out -j adapter\n"))
-        self.assertEqual(says("-i", "b0", "-Z", "no such"), (1, "rocedump: -Z: there is no user 'no such'; name another\n"))
+        self.assertEqual(says("-i", "b0", "-j", "adapter"),
+                         (1, "rocedump: b0: the adapter does not give all frames a time; leave out -j adapter\n"))
+        self.assertEqual(says("-i", "b0", "-Z", "no such"),
+                         (1, "rocedump: -Z: there is no user 'no such'; name another\n"))
 
     def test_interface_that_vanishes_ends_it(self):
         net.ip("link", "add", "a2", "type", "veth", "peer", "name", "b2")

@@ -81,7 +81,8 @@ class Live(net.Case):
             send_merged("a1")
         net.until(lambda: "ethtool" in program.read(), "a word on the offload")
         program.end()
-        self.assertEqual(program.read().count("rocestat: b1: frames beyond its MTU of 1500 come: the receive offload"), 1)
+        self.assertEqual(program.read().count("rocestat: b1: frames beyond its MTU of 1500 come: the receive"
+                                              " offload"), 1)
         self.assertIn("ethtool -K b1 gro off lro off", program.read())
 
     def test_wrong_usage(self):

@@ -74,7 +74,8 @@ class Live(net.Case):
 
     def test_wrong_usage(self):
         def says(*args):
-            done = subprocess.run([net.BIN / "rocetop", "--config=/dev/null", "--batch", *args], capture_output=True, text=True)
+            done = subprocess.run([net.BIN / "rocetop", "--config=/dev/null", "--batch", *args],
+                                  capture_output=True, text=True)
             return done.returncode, done.stderr
         status, text = says("-i", "nothing0")
         self.assertEqual(status, 1)
