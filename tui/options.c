@@ -12,19 +12,13 @@
 #include "table.h"
 
 #define WITHOUT_WRITE
+#define OPT_TARGET struct top_opts
+#include "common/options_table.h"
+
 static const struct opt table[] = {
-#define OPTION(letter, name, arg, kind, member, help) \
-    {letter, OPT_##kind, name, arg, offsetof(struct top_opts, member), help},
-#define COMMON(letter, name, arg, kind, member, help) \
-    {letter, OPT_##kind, name, arg, offsetof(struct top_opts, common.member), help},
-#define LIVE(letter, name, arg, kind, member, help) \
-    {letter, OPT_##kind, name, arg, offsetof(struct top_opts, live.member), help},
 #include "common/common.def"
 #include "common/live.def"
 #include "options.def"
-#undef OPTION
-#undef COMMON
-#undef LIVE
 };
 
 static const struct opt_program program = {
@@ -37,12 +31,6 @@ static const struct opt_program program = {
     .table = table,
     .count = sizeof(table) / sizeof(table[0]),
 };
-
-static int usage(const char *option, const char *value, const char *wanted)
-{
-    msg_print("%s: '%s' is not %s", option, value, wanted);
-    return OPT_EXIT_USAGE;
-}
 
 /* The file named by --config must be there; the default one may be missing. */
 static int read_config(struct top_opts *opts)
@@ -72,7 +60,7 @@ static int set_all(struct top_opts *opts)
         char key[64], text[256];
         const char *equals = strchr(opts->set.name[i], '=');
         if (equals == NULL)
-            return usage("-o", opts->set.name[i], "of the form key=value");
+            return opt_bad("-o", opts->set.name[i], "of the form key=value");
         (void)snprintf(key, sizeof(key), "%.*s", (int)(equals - opts->set.name[i]),
                        opts->set.name[i]);
         const char *fault = tui_settings_set(&opts->settings, key, equals + 1, text, sizeof(text));
@@ -106,7 +94,7 @@ static int parse_speed(struct top_opts *opts)
     const double factor = strtod(opts->speed, &end);
     if (end == opts->speed || (*end != '\0' && strcmp(end, "x") != 0) ||
         !(factor >= 0.001 && factor <= 1e6))
-        return usage("--speed", opts->speed, "max or a number from 0.001 to 1000000");
+        return opt_bad("--speed", opts->speed, "max or a number from 0.001 to 1000000");
     opts->speed_factor = factor;
     return 0;
 }
@@ -120,7 +108,7 @@ static int parse_size(struct top_opts *opts)
         return 0;
     if (sscanf(opts->size, "%dx%d%c", &opts->cols, &opts->rows, &tail) != 2 || opts->cols < 1 ||
         opts->rows < 1 || opts->cols > CANVAS_COLS_MAX || opts->rows > CANVAS_ROWS_MAX)
-        return usage("--size", opts->size, "a size; give columns and rows, as 80x24");
+        return opt_bad("--size", opts->size, "a size; give columns and rows, as 80x24");
     return 0;
 }
 
@@ -133,11 +121,11 @@ static int parse_texts(struct top_opts *opts)
     if (opts->sort != NULL)
         (void)snprintf(opts->settings.sort, SETTING_TEXT_MAX, "%s", opts->sort);
     if (tui_table_column_by_name(opts->settings.sort) < 0)
-        return usage("--sort", opts->settings.sort, "a column; --sort=help lists them");
+        return opt_bad("--sort", opts->settings.sort, "a column; --sort=help lists them");
     uint8_t list[COLUMN_COUNT];
     if (tui_table_choose(opts->settings.columns, list) < 0)
-        return usage("columns", opts->settings.columns,
-                     "a list of columns; --sort=help lists them");
+        return opt_bad("columns", opts->settings.columns,
+                       "a list of columns; --sort=help lists them");
     opts->first_screen = opts->settings.screen;
     if (opts->screen != NULL)
         opts->first_screen = strcmp(opts->screen, "help") == 0 ? -MODE_HELP
@@ -145,52 +133,38 @@ static int parse_texts(struct top_opts *opts)
                                  ? -MODE_SETUP
                                  : ui_screen_by_name(opts->screen, &opts->first_tab);
     if (opts->first_screen == -1 && opts->screen != NULL && strcmp(opts->screen, "help") != 0)
-        return usage("--screen", opts->screen,
-                     "overview, qps, pfc, events, hosts, qp, messages, headers, setup or help");
+        return opt_bad("--screen", opts->screen,
+                       "overview, qps, pfc, events, hosts, qp, messages, headers, setup or help");
     if (opts->delay != NULL &&
         tui_settings_set(&opts->settings, "interval", opts->delay, text, sizeof(text)) != NULL)
-        return usage("--delay", opts->delay, "a time from 10ms to 1h; a bare number is seconds");
+        return opt_bad("--delay", opts->delay, "a time from 10ms to 1h; a bare number is seconds");
     if (opts->qp != NULL) {
         const unsigned long qpn = strtoul(opts->qp, &end, 0);
         if (end == opts->qp || *end != '\0' || qpn > 0xFFFFFF)
-            return usage("--qp", opts->qp, "a QP number; give it as 0x12 or 18");
+            return opt_bad("--qp", opts->qp, "a QP number; give it as 0x12 or 18");
         opts->qpn = (uint32_t)qpn;
         opts->has_qpn = true;
     }
     return 0;
 }
 
-static int limit(const char *option, uint64_t value, uint64_t max)
-{
-    if (value <= max)
-        return 0;
-    msg_print("%s: %llu is too large; the most is %llu", option, (unsigned long long)value,
-              (unsigned long long)max);
-    return OPT_EXIT_USAGE;
-}
-
 /* What was given and cannot be together. */
 static int check(struct top_opts *opts)
 {
-    const bool live = live_wanted(&opts->live);
     if (opts->common.json && opts->common.ndjson) {
         msg_print("--json and --ndjson exclude each other; leave one out");
         return OPT_EXIT_USAGE;
     }
     opts->batch = opts->batch || opts->common.json || opts->common.ndjson;
-    if (live && opts->common.read != NULL) {
-        msg_print("-i and -r exclude each other; leave one out");
-        return OPT_EXIT_USAGE;
-    }
-    if (live && opts->speed != NULL) {
+    if (live_wanted(&opts->live) && opts->speed != NULL) {
         msg_print("--speed is for files; leave it out");
         return OPT_EXIT_USAGE;
     }
     if (opts->ascii)
         opts->settings.charset = CHARSET_ASCII;
-    if (limit("--max-flows", opts->max_flows, 100000000) != 0 ||
-        limit("--storm-ms", opts->storm_ms, 3600000) != 0 ||
-        limit("--timeout-exp", opts->timeout_exp, 31) != 0)
+    if (opt_limit("--max-flows", opts->max_flows, 100000000) != 0 ||
+        opt_limit("--storm-ms", opts->storm_ms, 3600000) != 0 ||
+        opt_limit("--timeout-exp", opts->timeout_exp, 31) != 0)
         return OPT_EXIT_USAGE;
     return 0;
 }
@@ -221,19 +195,8 @@ int tui_top_opts_parse(struct top_opts *opts, int argc, char **argv)
         tui_settings_write(&opts->settings, stdout);
         return OPT_EXIT_DONE;
     }
-    /* With -i all bare words are the expression. */
-    struct common_opts common = opts->common;
-    if (live_wanted(&opts->live))
-        common.read = "";
-    if (opt_input(&common, argv + 1, words, &opts->file, opts->bpf, sizeof(opts->bpf)) != 0) {
-        msg_print("the BPF expression is longer than %zu bytes; shorten it", sizeof(opts->bpf) - 1);
+    if (live_input(&opts->common, &opts->live, argv + 1, words, &opts->file, opts->bpf,
+                   sizeof(opts->bpf)) != 0)
         return OPT_EXIT_USAGE;
-    }
-    if (live_wanted(&opts->live))
-        opts->file = NULL;
-    else if (opts->file == NULL) {
-        msg_print("no input; name an interface by -i or a capture file (see rocetop --help)");
-        return OPT_EXIT_USAGE;
-    }
-    return 0;
+    return live_wanted(&opts->live) || opts->file != NULL ? 0 : live_no_input(program.name);
 }

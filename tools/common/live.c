@@ -11,6 +11,29 @@
 
 enum { LIST_MAX = 1024 };
 
+int live_input(const struct common_opts *common, const struct live_opts *opts, char **words, int n,
+               const char **file, char *bpf, size_t room)
+{
+    *file = NULL;
+    if (live_wanted(opts) && common->read != NULL) {
+        msg_print("-i and -r exclude each other; leave one out");
+        return OPT_EXIT_USAGE;
+    }
+    const int rc = live_wanted(opts) ? opt_join(words, n, bpf, room)
+                                     : opt_input(common, words, n, file, bpf, room);
+    if (rc == 0)
+        return 0;
+    msg_print("the BPF expression is longer than %zu bytes; shorten it", room - 1);
+    return OPT_EXIT_USAGE;
+}
+
+int live_no_input(const char *program)
+{
+    msg_print("no input; name a capture file, - for standard input, or -i IFACE (see %s --help)",
+              program);
+    return OPT_EXIT_USAGE;
+}
+
 static void explain(const char *program, int err, const char *text, const struct live_opts *opts)
 {
     switch (err) {

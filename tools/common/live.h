@@ -27,6 +27,15 @@ static inline bool live_wanted(const struct live_opts *opts)
     return opts->interfaces.n > 0;
 }
 
+/* live_input settles what is read, an interface or a file, and the expression |bpf| of |room|
+ * bytes: with -i all bare words are the expression, else see opt_input. |*file| is NULL when no
+ * file was named. Returns 0, or OPT_EXIT_USAGE with the mistake reported. */
+int live_input(const struct common_opts *common, const struct live_opts *opts, char **words, int n,
+               const char **file, char *bpf, size_t room);
+
+/* live_no_input reports that neither was named to |program|; returns OPT_EXIT_USAGE. */
+int live_no_input(const char *program);
+
 /* live_open opens the interfaces for |program|; the kernel runs the expression |bpf| ("": none). On
  * failure it says why and what to do on standard error, and returns NULL with the exit status in
  * |*status|. Privileges are the caller's to drop (privileges.h). */

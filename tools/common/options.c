@@ -293,6 +293,21 @@ void opt_help(const struct opt_program *program)
     (void)fputs(program->footer, stdout);
 }
 
+int opt_bad(const char *option, const char *value, const char *wanted)
+{
+    msg_print("%s: '%s' is not %s", option, value, wanted);
+    return OPT_EXIT_USAGE;
+}
+
+int opt_limit(const char *option, uint64_t value, uint64_t max)
+{
+    if (value <= max)
+        return 0;
+    msg_print("%s: %llu is too large; the most is %llu", option, (unsigned long long)value,
+              (unsigned long long)max);
+    return OPT_EXIT_USAGE;
+}
+
 int opt_join(char **words, int n, char *text, size_t room)
 {
     assert(room > 0);

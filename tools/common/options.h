@@ -77,6 +77,11 @@ int opt_parse(const struct opt_program *program, int argc, char **argv, void *ta
 /* opt_help prints what --help prints, in 80 columns. */
 void opt_help(const struct opt_program *program);
 
+/* opt_bad reports that |value| is not what |option| ("--sort") wants, opt_limit a value above
+ * |max|. opt_bad returns OPT_EXIT_USAGE, opt_limit that or 0. */
+int opt_bad(const char *option, const char *value, const char *wanted);
+int opt_limit(const char *option, uint64_t value, uint64_t max);
+
 /* opt_input settles what is read: -r, else the first bare word, always a file name; the words
  * behind it are joined by spaces into the BPF expression |bpf| of |room| bytes, "" without. |*file|
  * is NULL when no file was named. Returns 0, or -1 when the expression does not fit. */

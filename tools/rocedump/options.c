@@ -6,19 +6,13 @@
 
 #include "common/msg.h"
 
+#define OPT_TARGET struct dump_opts
+#include "common/options_table.h"
+
 static const struct opt table[] = {
-#define OPTION(letter, name, arg, kind, member, help) \
-    {letter, OPT_##kind, name, arg, offsetof(struct dump_opts, member), help},
-#define COMMON(letter, name, arg, kind, member, help) \
-    {letter, OPT_##kind, name, arg, offsetof(struct dump_opts, common.member), help},
-#define LIVE(letter, name, arg, kind, member, help) \
-    {letter, OPT_##kind, name, arg, offsetof(struct dump_opts, live.member), help},
 #include "rocedump/options.def"
 #include "common/live.def"
 #include "common/common.def"
-#undef OPTION
-#undef COMMON
-#undef LIVE
 };
 
 static const struct opt_program program = {
@@ -73,27 +67,17 @@ static int choose_mode(struct dump_opts *opts)
 /* Where the packets come from. Returns 0, or OPT_EXIT_USAGE with the mistake reported. */
 static int choose_input(struct dump_opts *opts, char **words, int n)
 {
-    int rc;
-    if (live_wanted(&opts->live)) {
-        if (opts->common.read != NULL || opts->follow) {
-            msg_print("-i and %s exclude each other; leave one out", opts->follow ? "-f" : "-r");
-            return OPT_EXIT_USAGE;
-        }
+    if (live_wanted(&opts->live) && opts->follow) {
+        msg_print("-i and -f exclude each other; leave one out");
+        return OPT_EXIT_USAGE;
+    }
+    if (live_input(&opts->common, &opts->live, words, n, &opts->file, opts->bpf,
+                   sizeof(opts->bpf)) != 0)
+        return OPT_EXIT_USAGE;
+    if (live_wanted(&opts->live))
         opts->file = live_name(&opts->live, opts->interfaces, sizeof(opts->interfaces));
-        rc = opt_join(words, n, opts->bpf, sizeof(opts->bpf));
-    } else {
-        rc = opt_input(&opts->common, words, n, &opts->file, opts->bpf, sizeof(opts->bpf));
-    }
-    if (rc != 0) {
-        msg_print("the BPF expression is longer than %zu bytes; shorten it", sizeof(opts->bpf) - 1);
-        return OPT_EXIT_USAGE;
-    }
-    if (opts->file == NULL && !opts->list_fields && opts->check_filter == NULL &&
-        !opts->live.list) {
-        msg_print("no input; name a capture file, - for standard input, or -i IFACE (see rocedump"
-                  " --help)");
-        return OPT_EXIT_USAGE;
-    }
+    if (opts->file == NULL && !opts->list_fields && opts->check_filter == NULL && !opts->live.list)
+        return live_no_input(program.name);
     return 0;
 }
 

@@ -10,19 +10,13 @@
 #include "rocestat/sort.h"
 
 #define WITHOUT_WRITE
+#define OPT_TARGET struct stat_opts
+#include "common/options_table.h"
+
 static const struct opt table[] = {
-#define OPTION(letter, name, arg, kind, member, help) \
-    {letter, OPT_##kind, name, arg, offsetof(struct stat_opts, member), help},
-#define COMMON(letter, name, arg, kind, member, help) \
-    {letter, OPT_##kind, name, arg, offsetof(struct stat_opts, common.member), help},
-#define LIVE(letter, name, arg, kind, member, help) \
-    {letter, OPT_##kind, name, arg, offsetof(struct stat_opts, live.member), help},
 #include "common/common.def"
 #include "common/live.def"
 #include "rocestat/options.def"
-#undef OPTION
-#undef COMMON
-#undef LIVE
 };
 
 static const struct opt_program program = {
@@ -35,12 +29,6 @@ static const struct opt_program program = {
     .table = table,
     .count = sizeof(table) / sizeof(table[0]),
 };
-
-static int usage(const char *option, const char *value, const char *wanted)
-{
-    msg_print("%s: '%s' is not %s", option, value, wanted);
-    return OPT_EXIT_USAGE;
-}
 
 static int choose_mode(struct stat_opts *opts)
 {
@@ -75,15 +63,6 @@ static int choose_mode(struct stat_opts *opts)
     return 0;
 }
 
-static int limit(const char *option, uint64_t value, uint64_t max)
-{
-    if (value <= max)
-        return 0;
-    msg_print("%s: %llu is too large; the most is %llu", option, (unsigned long long)value,
-              (unsigned long long)max);
-    return OPT_EXIT_USAGE;
-}
-
 /* One word of --fail-on: a severity or a kind. */
 static int add_failure(struct stat_opts *opts, const char *word)
 {
@@ -98,8 +77,8 @@ static int add_failure(struct stat_opts *opts, const char *word)
         opts->fail_kind[kind] = true;
         return 0;
     }
-    return usage("--fail-on", word,
-                 "error, warning, note or a kind of finding; rocestat(1) lists them");
+    return opt_bad("--fail-on", word,
+                   "error, warning, note or a kind of finding; rocestat(1) lists them");
 }
 
 static int parse_failures(struct stat_opts *opts)
@@ -120,7 +99,7 @@ static int parse_failures(struct stat_opts *opts)
 static int parse_texts(struct stat_opts *opts)
 {
     if (opts->interval != NULL && units_parse_duration(opts->interval, &opts->interval_ns) != 0)
-        return usage("--interval", opts->interval, "a time; give a number with its unit, as 1s");
+        return opt_bad("--interval", opts->interval, "a time; give a number with its unit, as 1s");
     if (opts->sort != NULL) {
         if (strcmp(opts->sort, "help") == 0) {
             sort_list();
@@ -128,12 +107,12 @@ static int parse_texts(struct stat_opts *opts)
         }
         opts->sort_column = sort_by_name(opts->sort);
         if (opts->sort_column < 0)
-            return usage("--sort", opts->sort, "a column; --sort=help lists them");
+            return opt_bad("--sort", opts->sort, "a column; --sort=help lists them");
     }
-    if (parse_failures(opts) != 0 || limit("--jobs", opts->jobs, JOBS_MAX) != 0 ||
-        limit("--timeout-exp", opts->timeout_exp, 31) != 0 ||
-        limit("--storm-ms", opts->storm_ms, 3600000) != 0 ||
-        limit("--max-flows", opts->max_flows, 100000000) != 0)
+    if (parse_failures(opts) != 0 || opt_limit("--jobs", opts->jobs, JOBS_MAX) != 0 ||
+        opt_limit("--timeout-exp", opts->timeout_exp, 31) != 0 ||
+        opt_limit("--storm-ms", opts->storm_ms, 3600000) != 0 ||
+        opt_limit("--max-flows", opts->max_flows, 100000000) != 0)
         return OPT_EXIT_USAGE;
     return 0;
 }
@@ -141,28 +120,15 @@ static int parse_texts(struct stat_opts *opts)
 /* Where the packets come from. Returns 0, or OPT_EXIT_USAGE with the mistake reported. */
 static int choose_input(struct stat_opts *opts, char **words, int n)
 {
-    int rc;
-    if (live_wanted(&opts->live)) {
-        if (opts->common.read != NULL) {
-            msg_print("-i and -r exclude each other; leave one out");
-            return OPT_EXIT_USAGE;
-        }
-        opts->file = live_name(&opts->live, opts->interfaces, sizeof(opts->interfaces));
-        rc = opt_join(words, n, opts->bpf, sizeof(opts->bpf));
-    } else {
-        rc = opt_input(&opts->common, words, n, &opts->file, opts->bpf, sizeof(opts->bpf));
-    }
-    if (rc != 0) {
-        msg_print("the BPF expression is longer than %zu bytes; shorten it", sizeof(opts->bpf) - 1);
+    if (live_input(&opts->common, &opts->live, words, n, &opts->file, opts->bpf,
+                   sizeof(opts->bpf)) != 0)
         return OPT_EXIT_USAGE;
-    }
+    if (live_wanted(&opts->live))
+        opts->file = live_name(&opts->live, opts->interfaces, sizeof(opts->interfaces));
     if (opts->live.list)
         return 0;
-    if (opts->file == NULL) {
-        msg_print("no input; name a capture file, - for standard input, or -i IFACE (see rocestat"
-                  " --help)");
-        return OPT_EXIT_USAGE;
-    }
+    if (opts->file == NULL)
+        return live_no_input(program.name);
     if (!live_wanted(&opts->live) && (opts->listen != NULL || opts->textfile != NULL)) {
         msg_print("%s: metrics are of what happens now; name an interface with -i",
                   opts->listen != NULL ? "--listen" : "--textfile");
