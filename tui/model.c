@@ -7,6 +7,8 @@
 
 #include <roce/aeth.h>
 
+#include "memory.h"
+
 #define MS  UINT64_C(1000000)
 #define SEC (1000 * MS)
 /* Bins of the whole capture begin with this length and grow with it. */
@@ -25,9 +27,10 @@ static void on_event(void *ctx, const struct roce_event *event)
 
 struct model *tui_model_new(const struct model_opts *opts)
 {
-    struct model *model = calloc(1, sizeof(*model));
+    struct model *model = tui_memory_new(sizeof(*model));
     if (model == NULL)
         return NULL;
+    memset(model, 0, sizeof(*model));
     model->opts = *opts;
     if (model->opts.interval_ns < MS)
         model->opts.interval_ns = MS;

@@ -5,16 +5,16 @@
 
 #include <roce/opcode.h>
 
+#include "memory.h"
 #include "model_internal.h"
-
-enum { PAIR_SLOTS = 4 * SNAP_ROWS_MAX };
 
 struct snapshot *tui_snapshot_new(void)
 {
-    struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+    struct snapshot *snapshot = tui_memory_new(sizeof(*snapshot));
     if (snapshot == NULL)
         return NULL;
-    snapshot->row = calloc(SNAP_ROWS_MAX, sizeof(*snapshot->row));
+    memset(snapshot, 0, sizeof(*snapshot));
+    snapshot->row = tui_memory_new(SNAP_ROWS_MAX * sizeof(*snapshot->row));
     snapshot->host = calloc(SNAP_HOSTS_MAX, sizeof(*snapshot->host));
     snapshot->frame = calloc(SNAP_FRAMES_MAX, sizeof(*snapshot->frame));
     if (snapshot->row != NULL && snapshot->host != NULL && snapshot->frame != NULL)
@@ -235,27 +235,30 @@ static uint64_t pair_hash(const uint8_t src[16], const uint8_t dst[16])
     return hash | 1;
 }
 
-static uint64_t *pair_slot(struct model *model, uint64_t hash)
+static uint64_t *pair_slot(uint64_t *pairs, uint64_t slots, uint64_t hash)
 {
     uint64_t i = hash >> 20;
-    while (model->pairs[i % PAIR_SLOTS] != 0 && model->pairs[i % PAIR_SLOTS] != hash)
+    while (pairs[i % slots] != 0 && pairs[i % slots] != hash)
         i++;
-    return &model->pairs[i % PAIR_SLOTS];
+    return &pairs[i % slots];
 }
 
 /* Asymmetric mirrors: requests between two hosts whose answers take another port. */
 static void find_one_way(struct model *model, struct snapshot *out)
 {
-    memset(model->pairs, 0, PAIR_SLOTS * sizeof(*model->pairs));
+    uint64_t slots = 64;
+    while (slots < 4 * (uint64_t)out->n_rows)
+        slots *= 2;
+    memset(model->pairs, 0, slots * sizeof(*model->pairs));
     for (uint32_t i = 0; i < out->n_rows; i++) {
         const uint64_t hash = pair_hash(out->row[i].src, out->row[i].dst);
-        *pair_slot(model, hash) = hash;
+        *pair_slot(model->pairs, slots, hash) = hash;
     }
     for (uint32_t i = 0; i < out->n_rows; i++) {
         struct snap_row *row = &out->row[i];
         const bool answers = row->service == ROCE_SERVICE_RC || row->service == ROCE_SERVICE_XRC;
         row->one_way = answers && row->peer == ROCE_FLOW_NONE &&
-                       *pair_slot(model, pair_hash(row->dst, row->src)) == 0;
+                       *pair_slot(model->pairs, slots, pair_hash(row->dst, row->src)) == 0;
     }
 }
 

@@ -10,6 +10,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "memory.h"
+
 enum { SIZE_MIN = 1 << 20, ALIGN = 64 };
 
 _Static_assert(sizeof(struct ring_record) == ALIGN, "a record is one cache line");
@@ -18,8 +20,7 @@ int tui_ring_init(struct ring *ring, uint64_t bytes, uint32_t slice)
 {
     *ring = (struct ring){.slice = slice > UINT16_MAX ? UINT16_MAX : slice};
     ring->size = (bytes < SIZE_MIN ? SIZE_MIN : bytes) / RING_BLOCK * RING_BLOCK;
-    /* Pages that no frame was written to cost nothing. */
-    ring->memory = aligned_alloc(ALIGN, (size_t)ring->size);
+    ring->memory = tui_memory_new((size_t)ring->size);
     ring->first = calloc((size_t)(ring->size / RING_BLOCK), sizeof(*ring->first));
     if (ring->memory != NULL && ring->first != NULL)
         return 0;
