@@ -141,6 +141,15 @@ static void init_colours(void)
     (void)init_pair(6, COLOR_MAGENTA, -1);
 }
 
+/* Ctrl-S shall not stop the output: a program that waits for the terminal to go on neither draws
+ * nor ends. Output that was stopped before goes on, too. */
+static void ignore_stop(void)
+{
+    struct termios mode = term.before;
+    mode.c_iflag &= ~(tcflag_t)IXON;
+    (void)tcsetattr(STDIN_FILENO, TCSANOW, &mode);
+}
+
 int tui_term_open(bool colour, bool mouse)
 {
     term.has_before = tcgetattr(STDIN_FILENO, &term.before) == 0;
@@ -156,12 +165,19 @@ int tui_term_open(bool colour, bool mouse)
         (void)fcntl(term.pipe[i], F_SETFL, O_NONBLOCK);
         (void)fcntl(term.pipe[i], F_SETFD, FD_CLOEXEC);
     }
+    /* Ours before those of ncurses, which write to a terminal that may take nothing. */
+    catch_signals();
+    ignore_stop();
     term.screen = newterm(NULL, stdout, stdin);
     if (term.screen == NULL) {
         const char *name = getenv("TERM");
+        restore();
         msg_print("the terminal '%s' is not known; set TERM", name != NULL ? name : "");
         return -1;
     }
+    /* What a shell gets back at Ctrl-Z is the mode before. */
+    (void)tcsetattr(STDIN_FILENO, TCSANOW, &term.before);
+    (void)def_shell_mode();
     term.open = true;
     term.colour = colour;
     remember_leave();
@@ -181,7 +197,6 @@ int tui_term_open(bool colour, bool mouse)
         (void)mouseinterval(150);
     }
     init_colours();
-    catch_signals();
     return 0;
 }
 

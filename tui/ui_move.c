@@ -177,8 +177,8 @@ void ui_find_next(struct ui *ui, const struct snapshot *snapshot, int by, bool f
             ui_say(ui, true, "'%.64s' is in no further event", ui->find);
         return;
     }
-    for (uint32_t i = from_here ? 0 : 1; i <= ui->n_order; i++) {
-        const uint32_t n = ui->n_order;
+    const uint32_t n = ui->n_order;
+    for (uint32_t i = from_here ? 0 : 1; n > 0 && i <= n; i++) {
         const uint32_t at = by > 0 ? (ui->cursor_at + i) % n : (ui->cursor_at + n - i % n) % n;
         if (tui_table_matches(&snapshot->row[ui->order[at]], ui->find)) {
             ui->cursor_at = at;

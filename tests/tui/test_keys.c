@@ -318,12 +318,32 @@ static void test_frozen_order(void **state)
     assert_int_equal(f->snap->row[f->ui.order[0]].dest_qp, 0x11);
 }
 
-/* Random keys and clicks on random sizes, drawn each time: nothing to check but that it goes on. */
-static void test_any_key_at_any_size(void **state)
+static void empty(struct fixture *f)
+{
+    tui_model_del(f->model);
+    f->model = tui_model_new(&FRAMES_OPTS);
+    assert_non_null(f->model);
+    refresh(f);
+}
+
+static void test_searching_before_any_frame(void **state)
 {
     struct fixture *f = *state;
-    uint32_t seed = 42;
-    for (int i = 0; i < 6000; i++) {
+    empty(f);
+    assert_int_equal(f->ui.n_order, 0);
+    press(f, '/');
+    type(f, "0x13");
+    press(f, UI_KEY_ENTER);
+    assert_true(f->ui.message_bad);
+    press(f, 'n');
+    press(f, 'N');
+    assert_true(f->ui.message_bad);
+}
+
+/* Random keys and clicks on random sizes, drawn each time: nothing to check but that it goes on. */
+static void press_any(struct fixture *f, int count, uint32_t seed)
+{
+    for (int i = 0; i < count; i++) {
         seed = seed * 1664525 + 1013904223;
         const uint32_t r = seed >> 8;
         if (i % 40 == 0) {
@@ -348,6 +368,17 @@ static void test_any_key_at_any_size(void **state)
     }
 }
 
+static void test_any_key_at_any_size(void **state)
+{
+    press_any(*state, 6000, 42);
+}
+
+static void test_any_key_before_any_frame(void **state)
+{
+    empty(*state);
+    press_any(*state, 3000, 43);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -363,7 +394,9 @@ int main(void)
         TEST(test_reset_asks),
         TEST(test_columns_and_setup),
         TEST(test_frozen_order),
+        TEST(test_searching_before_any_frame),
         TEST(test_any_key_at_any_size),
+        TEST(test_any_key_before_any_frame),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

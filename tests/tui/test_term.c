@@ -157,9 +157,7 @@ static void resize_vt(struct terminal *t, int rows, int cols)
 
 enum how { CONTROLLING, STRANGER };
 
-/* |how| STRANGER: the terminal is not the program's controlling one, so its end raises no SIGHUP.
- */
-static void start(struct terminal *t, enum how how, int rows, int cols, const char *const *args)
+static void open_terminal(struct terminal *t, int rows, int cols)
 {
     const struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols};
     *t = (struct terminal){0};
@@ -172,6 +170,12 @@ static void start(struct terminal *t, enum how how, int rows, int cols, const ch
     vterm_screen_reset(t->screen, 1);
     t->rows = rows;
     t->cols = cols;
+}
+
+/* |how| STRANGER: the terminal is not the program's controlling one, so its end raises no SIGHUP.
+ */
+static void start_in(struct terminal *t, enum how how, const char *const *args)
+{
     t->pid = fork();
     assert_true(t->pid >= 0);
     if (t->pid == 0) {
@@ -192,6 +196,12 @@ static void start(struct terminal *t, enum how how, int rows, int cols, const ch
         (void)execv(PROGRAM, (char *const *)(void *)argv);
         _exit(127);
     }
+}
+
+static void start(struct terminal *t, enum how how, int rows, int cols, const char *const *args)
+{
+    open_terminal(t, rows, cols);
+    start_in(t, how, args);
 }
 
 static void keys(struct terminal *t, const char *text)
@@ -504,6 +514,24 @@ static void test_sigterm_ends_a_blocked_terminal(void **state)
     stop(&t);
 }
 
+/* Ctrl-S, before the program starts and while it runs. */
+static void test_stopped_output_goes_on(void **state)
+{
+    (void)state;
+    struct terminal t;
+    open_terminal(&t, 24, 80);
+    keys(&t, "\023");
+    start_in(&t, CONTROLLING, AT_ONCE);
+    await(&t, "FILE END");
+    keys(&t, "\0232");
+    await(&t, "sort: GAP");
+    keys(&t, "\023");
+    assert_int_equal(kill(t.pid, SIGTERM), 0);
+    assert_int_equal(ended(&t, false, NULL), 0);
+    check_given_back(&t);
+    stop(&t);
+}
+
 /* The terminal vanishes, with and without a signal that says so: the program ends, and does not
  * spin until it does. */
 static void test_vanished_terminal_ends_it(void **state)
@@ -535,6 +563,7 @@ int main(void)
         cmocka_unit_test(test_signals_give_the_terminal_back),
         cmocka_unit_test(test_a_crash_gives_the_terminal_back),
         cmocka_unit_test(test_sigterm_ends_a_blocked_terminal),
+        cmocka_unit_test(test_stopped_output_goes_on),
         cmocka_unit_test(test_vanished_terminal_ends_it),
     };
     /* A write to a terminal that is gone is no reason to end. */
