@@ -180,10 +180,19 @@ class InProcess(unittest.TestCase):
         path = SOURCE / "pcaps" / "rc_all_ops.pcap"
         for args, word in (((path, "--map-ip", "10.0.0.0/8=11.0.0.0/8"), "--raw"), (("-l", "0", path), "passes"),
                            (("-i", "lo", path), "no peer"), (("--connect", "rocereplay:localhost", path), "-i"),
-                           (("-i", "lo", "--connect", "pingpong:localhost", path), "rocereplay serve"),
+                           (("-i", "lo", "--peer-ip", "127.0.0.1", "--qpn", "5,6", "--psn", "1,2,3", path), "each of --qpn"),
                            (("--host", "here", path), "IP address"), ((path, path), "more than one")):
             with self.subTest(args=args):
                 self.assertIn(word, play(*args, status=2).stderr)
+
+
+    def test_nothing_carried(self):
+        """rping takes its own messages alone: one line, before anything is sent."""
+        path = SOURCE / "pcaps" / "loss5_egress_send.pcap"
+        self.assertEqual(play("-i", "lo", "--connect", "cm:localhost", "--app", "rping", path, status=1).stderr,
+                         "rocereplay: none of the messages can be carried: rping posts no receives for them\n")
+        self.assertIn("ibv_rc_pingpong has 1 QP, the capture 2 that send",
+                      play("-i", "lo", "--connect", "pingpong:localhost", SOURCE / "pcaps" / "cm_rping.pcap", status=1).stderr)
 
 
 @unittest.skipUnless(os.geteuid() == 0, "interfaces of its own need root")
@@ -236,6 +245,46 @@ class OverVeth(unittest.TestCase):
                     self.assertEqual(by_op(result["reproduced"]), want)
                     taken = sum(result["reproduced"]["operations"].get(n, 0) for n in ("send", "send_imm", "write_imm"))
                     self.assertEqual(result["peer_report"]["messages"], taken)
+
+    def to_target(self, accept, connect, *args, said="waiting"):
+        server = subprocess.Popen(["ip", "netns", "exec", self.SPACES[1], REPLAY, "serve", "-i", "v1", *accept],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.stderr.close)
+        self.addCleanup(server.send_signal, signal.SIGINT)
+        line = server.stderr.readline()
+        self.assertIn(said, line)
+        numbers = line.split(": own numbers: ")[1].split() if "own numbers" in line else []
+        return play_json("-i", "v0", "-t", *connect, *numbers, *args, prefix=("ip", "netns", "exec", self.SPACES[0])), server
+
+    def test_programs_that_were_not_made_for_it(self):
+        """What each program's handshake gives decides what is carried; the rest is counted."""
+        all_ops, losses = SOURCE / "pcaps" / "rc_all_ops.pcap", SOURCE / "pcaps" / "loss5_egress_send.pcap"
+        want = play_json("-w", out("made.pcap"), all_ops)["recorded"]["operations"]
+        for accept, connect, path, kept in (
+                (("cm",), ("cm",), all_ops, set(want)),
+                (("perftest", "--op", "write"), ("perftest",), all_ops, {"write"}),
+                (("perftest", "--op", "read"), ("perftest", "--op", "read"), all_ops, {"read"}),
+                (("perftest", "--op", "atomic"), ("perftest", "--op", "fadd"), all_ops, {"cas", "fadd"}),
+                (("pingpong", "-n", "60"), ("pingpong",), losses, {"send"})):
+            with self.subTest(accept=accept):
+                result, server = self.to_target(("--once", "--accept", *accept), ("--connect", f"{connect[0]}:10.77.3.2",
+                                                                                 *connect[1:]), path)
+                self.assertEqual(server.wait(timeout=20), 0)
+                due = {"send": 60} if path == losses else {op: n for op, n in want.items() if op in kept}
+                self.assertEqual(result["reproduced"]["operations"], due)
+                self.assertEqual(result["not_carried"], result["recorded"]["messages"] - sum(due.values()))
+                self.assertEqual(result["reproduced"]["retransmitted"], 0)
+
+    def test_several_by_hand(self):
+        """Both ends know all numbers beforehand; the last of a list stands for the QPs that follow."""
+        path = SOURCE / "pcaps" / "cm_rping.pcap"
+        result, _ = self.to_target(("--peer-ip", "10.77.3.1", "--qpn", "0x100,0x101", "--psn", "7", "--own-qpn", "0x400"), (),
+                                   "--own-qpn", "0x100", "--own-psn", "7", "-w", out("hand.pcap"), path, said="own numbers")
+        self.assertEqual(by_op(result["reproduced"]), recorded(stat(path)))
+        doc = stat(out("hand.pcap"))
+        self.assertEqual({f["dest_qp"] for f in doc["flows"]}, {0x100, 0x101, 0x400, 0x401})
+        self.assertEqual([f["kind"] for f in doc["findings"] if f["severity"] == "error"], [])
 
     def test_faults_at_the_peer(self):
         """NAKs and CNPs that the peer's end makes of its answers reach us, and the peer's list names each."""

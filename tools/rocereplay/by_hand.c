@@ -3,6 +3,7 @@
 #include "rocereplay/by_hand.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/msg.h"
@@ -10,12 +11,43 @@
 #include "rocereplay/plan.h"
 #include "rocereplay/result.h"
 
-static void tell(const struct station *st, const struct lane *lane)
+enum { NUMBER_ROOM = 20 };
+typedef char list[HAND_MAX * NUMBER_ROOM];
+
+static void append(list text, uint64_t value, bool first)
+{
+    const size_t at = first ? 0 : strlen(text);
+    (void)snprintf(text + at, sizeof(list) - at, "%s0x%" PRIx64, first ? "" : ",", value);
+}
+
+static void tell(const struct station *st, const struct end *end)
 {
     char ip[NETIF_IP_TEXT];
+    list qpn, psn, rkey, va;
+    for (uint32_t i = 0; i < end->plan.n; i++) {
+        const struct lane *lane = &end->lanes[i];
+        append(qpn, lane->qpn, i == 0);
+        append(psn, lane->psn, i == 0);
+        append(rkey, lane_rkey(lane), i == 0);
+        append(va, lane->target_va, i == 0);
+    }
     netif_ip_text(st->ip, ip);
-    msg_print("own numbers: --peer-ip %s --qpn 0x%x --psn 0x%x --rkey 0x%x --va 0x%" PRIx64, ip,
-              (unsigned)lane->qpn, (unsigned)lane->psn, (unsigned)lane_rkey(lane), lane->target_va);
+    msg_print("own numbers: --peer-ip %s --qpn %s --psn %s --rkey %s --va %s", ip, qpn, psn, rkey,
+              va);
+}
+
+static int connect_all(struct end *end, const struct replay_opts *opts)
+{
+    for (uint32_t i = 0; i < end->plan.n; i++) {
+        struct remote remote = {.qpn = opts->hand.qp[i].qpn,
+                                .psn = opts->hand.qp[i].psn,
+                                .rkey = opts->hand.qp[i].rkey,
+                                .va = opts->hand.qp[i].va};
+        memcpy(remote.ip, opts->peer_addr, 16);
+        if (lane_connect(&end->lanes[i], &remote) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int begin(struct station *st, struct end *end, bool first)
@@ -25,20 +57,11 @@ static int begin(struct station *st, struct end *end, bool first)
     if (!first) /* what the peer may do with our memory is its choice */
         plan.load = (struct load_cfg){
             .op = ENG_WR_SEND, .size = opts->size, .depth = 1, .places = 1, .iters = 1};
-    struct remote remote = {
-        .qpn = opts->peer_qpn,
-        .psn = opts->peer_psn,
-        .rkey = opts->peer_rkey,
-        .va = opts->peer_va,
-    };
-    memcpy(remote.ip, opts->peer_addr, 16);
     *end = (struct end){0};
     if (plan_single(&plan) != 0 || end_open(end, st, &plan, first) != 0)
         return -1;
-    tell(st, &end->lanes[0]);
-    if (lane_connect(&end->lanes[0], &remote) != 0)
-        return -1;
-    return end_start(end);
+    tell(st, end);
+    return connect_all(end, opts) == 0 ? end_start(end) : -1;
 }
 
 int by_hand_client(struct station *st)

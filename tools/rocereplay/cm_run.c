@@ -57,7 +57,7 @@ static int ask(struct end *end, struct eng_cm_conn **conn, const struct eng_ah *
         struct lane *lane = &end->lanes[i];
         const struct eng_cm_param param = {
             .qp = lane->qp,
-            .service = end->plan.service,
+            .service = lane->cfg.service,
             .ctx = lane,
             .private_data = data,
             .private_len = sizeof(data),
@@ -89,10 +89,10 @@ static int established(struct lane *lane, const struct eng_cm_event *event)
         remote.rkey = hello.rkey;
         remote.va = hello.va;
         remote.len = hello.size;
-    } else if (!plan_takes_receives(lane->st->opts->wr_op) ||
-               lane->st->opts->wr_op == ENG_WR_WRITE_IMM) {
+    } else if (lane->st->opts->app == APP_LOAD && (!plan_takes_receives(lane->st->opts->wr_op) ||
+                                                   lane->st->opts->wr_op == ENG_WR_WRITE_IMM)) {
         msg_print("the peer is not rocereplay serve: its memory is not known; give --op send or "
-                  "--app rping");
+                  "--app");
         return -1;
     }
     memcpy(remote.ip, event->ah.dst_ip, 16);
@@ -292,4 +292,49 @@ int cm_serve(struct station *st)
     free(parties);
     station_drop_queues(st);
     return rc == 0 ? EXIT_DONE : EXIT_IO;
+}
+
+/* ---- connections alone ---- */
+
+struct cm_run {
+    struct end end; /* its lanes are borrowed */
+    struct eng_cm_conn **conn;
+};
+
+struct cm_run *cm_run_new(struct station *st, struct lane *lanes, uint32_t n)
+{
+    struct cm_run *run = calloc(1, sizeof(*run));
+    struct eng_cm_conn **conn = calloc(n, sizeof(struct eng_cm_conn *));
+    if (run == NULL || conn == NULL) {
+        msg_print("out of memory");
+        free(run);
+        free(conn);
+        return NULL;
+    }
+    run->conn = conn;
+    run->end.st = st;
+    run->end.lanes = lanes;
+    run->end.plan.n = n;
+    run->end.plan.load.size = st->opts->size;
+    run->end.plan.load.places = 1;
+    return run;
+}
+
+int cm_run_meet(struct cm_run *run, const uint8_t ip[16])
+{
+    struct station *st = run->end.st;
+    struct eng_ah ah;
+    if ((st->cm == NULL && open_cm(st) != 0) || lane_path(st, ip, &ah) != 0)
+        return -1;
+    return ask(&run->end, run->conn, &ah) == 0 ? wait_established(&run->end) : -1;
+}
+
+void cm_run_del(struct cm_run *run)
+{
+    if (run == NULL)
+        return;
+    if (run->end.st->cm != NULL)
+        disconnect(&run->end, run->conn);
+    free(run->conn);
+    free(run);
 }

@@ -222,15 +222,62 @@ static int parse_connect(struct replay_opts *opts)
     return 0;
 }
 
+/* Reads numbers divided by commas; |*n| 0: there are none. */
+static int numbers(const char *option, const char *text, uint64_t max, uint64_t list[HAND_MAX],
+                   uint32_t *n)
+{
+    *n = 0;
+    for (const char *at = text; at != NULL; at = strchr(at, ',')) {
+        char word[32];
+        at += *at == ',';
+        const size_t len = strcspn(at, ",");
+        if (*n == HAND_MAX || len >= sizeof(word))
+            return bad(option, text, "a list of at most 64 numbers");
+        memcpy(word, at, len);
+        word[len] = '\0';
+        if (number(option, word, max, &list[(*n)++]) != 0)
+            return OPT_EXIT_USAGE;
+    }
+    return 0;
+}
+
+static int parse_hand(struct replay_opts *opts)
+{
+    enum { QPN, PSN, RKEY, VA, LISTS };
+    static const char *const names[LISTS] = {"qpn", "psn", "rkey", "va"};
+    static const uint64_t most[LISTS] = {ROCE_PSN_MASK, ROCE_PSN_MASK, UINT32_MAX, UINT64_MAX};
+    const char *const texts[LISTS] = {opts->qpn, opts->psn, opts->rkey, opts->va};
+    uint64_t list[LISTS][HAND_MAX] = {{0}};
+    uint32_t n[LISTS];
+    for (int i = 0; i < LISTS; i++) {
+        if (numbers(names[i], texts[i], most[i], list[i], &n[i]) != 0)
+            return OPT_EXIT_USAGE;
+        if (i != QPN && n[QPN] != 0 && n[i] > n[QPN])
+            return bad(names[i], texts[i], "a number for each of --qpn");
+    }
+    opts->hand.n = n[QPN];
+    for (uint32_t k = 0; k < HAND_MAX; k++) {
+        uint64_t value[LISTS];
+        for (int i = 0; i < LISTS; i++)
+            value[i] = n[i] == 0 ? 0 : list[i][k < n[i] ? k : n[i] - 1];
+        opts->hand.qp[k].qpn = (uint32_t)value[QPN];
+        opts->hand.qp[k].psn = (uint32_t)value[PSN];
+        opts->hand.qp[k].rkey = (uint32_t)value[RKEY];
+        opts->hand.qp[k].va = value[VA];
+    }
+    opts->peer_qpn = opts->hand.qp[0].qpn;
+    opts->peer_psn = opts->hand.qp[0].psn;
+    opts->peer_rkey = opts->hand.qp[0].rkey;
+    opts->peer_va = opts->hand.qp[0].va;
+    return 0;
+}
+
 static int parse_by_hand(struct replay_opts *opts)
 {
     opts->by_hand = opts->qpn != NULL || opts->psn != NULL || opts->peer_ip != NULL ||
                     opts->rkey != NULL || opts->va != NULL;
     opts->has_own_psn = opts->own_psn != NULL;
-    if (number32("qpn", opts->qpn, ROCE_PSN_MASK, &opts->peer_qpn) != 0 ||
-        number32("psn", opts->psn, ROCE_PSN_MASK, &opts->peer_psn) != 0 ||
-        number32("rkey", opts->rkey, UINT32_MAX, &opts->peer_rkey) != 0 ||
-        number("va", opts->va, UINT64_MAX, &opts->peer_va) != 0 ||
+    if (parse_hand(opts) != 0 ||
         number32("own-qpn", opts->own_qpn, ROCE_PSN_MASK - 1, &opts->own_qpn_value) != 0 ||
         number32("own-psn", opts->own_psn, ROCE_PSN_MASK, &opts->own_psn_value) != 0 ||
         address("peer-ip", opts->peer_ip, opts->peer_addr) != 0 ||
@@ -243,10 +290,19 @@ static int parse_by_hand(struct replay_opts *opts)
         return OPT_EXIT_USAGE;
     }
     if (opts->qps > 1) {
-        msg_print("a peer by hand has one QP; leave --qp out");
+        msg_print("a peer by hand has as many QPs as --qpn tells of; leave --qp out");
         return OPT_EXIT_USAGE;
     }
     return 0;
+}
+
+/* gen measures one. */
+static int one_by_hand(const struct replay_opts *opts)
+{
+    if (opts->hand.n <= 1)
+        return 0;
+    msg_print("a peer by hand has one QP here; give one --qpn");
+    return OPT_EXIT_USAGE;
 }
 
 static int parse_shared(struct replay_opts *opts)
@@ -395,6 +451,8 @@ int gen_opts_parse(struct replay_opts *opts, int argc, char **argv)
         rc = limit("tx-depth", opts->tx_depth, DEPTH_MAX);
     if (rc == 0)
         rc = parse_shared(opts);
+    if (rc == 0)
+        rc = one_by_hand(opts);
     return rc == 0 ? settle_gen(opts) : rc;
 }
 
@@ -411,6 +469,8 @@ int serve_opts_parse(struct replay_opts *opts, int argc, char **argv)
         rc = parse_shared(opts);
     if (rc != 0)
         return rc;
+    if (opts->by_hand)
+        opts->qps = opts->hand.n;
     if (opts->interface == NULL) {
         msg_print("no interface; give -i IFACE");
         return OPT_EXIT_USAGE;
@@ -439,5 +499,7 @@ void replay_opts_default(struct replay_opts *opts)
 int replay_opts_settle(struct replay_opts *opts)
 {
     const int rc = parse_connect(opts);
+    opts->wr_op = ops[opts->op].op;
+    opts->op_name = ops[opts->op].name;
     return rc == 0 ? parse_shared(opts) : rc;
 }

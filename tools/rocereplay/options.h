@@ -16,7 +16,16 @@ enum replay_app { APP_LOAD, APP_RPING, APP_ECHO };
 enum replay_tool { TOOL_SEND, TOOL_WRITE, TOOL_READ, TOOL_ATOMIC };
 
 enum { TCP_PORT = 18515, RPING_PORT = 7174, UCMATOSE_PORT = 7471, CM_PORT = 18515 };
-enum { QPS_MAX = 65536, DEPTH_MAX = 65536 };
+enum { QPS_MAX = 65536, DEPTH_MAX = 65536, HAND_MAX = 64 };
+
+/* QPs of a peer by hand: of a list that is shorter the last number stands for all that follow. */
+struct hand {
+    uint32_t n;
+    struct {
+        uint32_t qpn, psn, rkey;
+        uint64_t va;
+    } qp[HAND_MAX];
+};
 
 struct replay_opts {
     const char *interface, *address, *write, *vlan, *tclass_text, *truth, *seed_text, *user,
@@ -46,7 +55,8 @@ struct replay_opts {
     bool has_vlan;
     uint16_t vlan_tci;
     uint64_t seed, duration_ns;
-    uint32_t peer_qpn, peer_psn, peer_rkey, own_qpn_value, own_psn_value;
+    uint32_t peer_qpn, peer_psn, peer_rkey, own_qpn_value, own_psn_value; /* of the first QP */
+    struct hand hand;
     uint64_t peer_va;
     uint8_t peer_addr[16], own_addr[16];
     struct fault_plan faults;
@@ -56,6 +66,19 @@ struct replay_opts {
  * mistake reported. */
 int gen_opts_parse(struct replay_opts *opts, int argc, char **argv);
 int serve_opts_parse(struct replay_opts *opts, int argc, char **argv);
+
+/* replay_own_qpn is the number of the own QP |i|, 0: chosen. A peer by hand has to know all of them
+ * beforehand: they count up. */
+static inline uint32_t replay_own_qpn(const struct replay_opts *opts, uint32_t i)
+{
+    if (i == 0)
+        return opts->own_qpn_value;
+    return opts->by_hand && opts->own_qpn_value != 0 ? opts->own_qpn_value + i : 0;
+}
+static inline bool replay_own_psn_given(const struct replay_opts *opts, uint32_t i)
+{
+    return opts->has_own_psn && (i == 0 || opts->by_hand);
+}
 
 /* For the command that has more options than these: replay_opts_default fills |opts| as before
  * parsing, replay_opts_settle works out what follows from the shared ones and --connect. 0, or

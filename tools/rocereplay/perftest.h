@@ -5,6 +5,7 @@
 #define ROCEREPLAY_PERFTEST_H
 
 #include "rocereplay/lane.h"
+#include "rocereplay/load.h"
 
 enum {
     PERFTEST_KEY_LEN = 108, /* with GID */
@@ -35,5 +36,17 @@ void perftest_decode_report(const uint8_t item[PERFTEST_REPORT_LEN],
  * perftest_serve answers that behind |fd|. An exit status. */
 int perftest_client(struct station *st, const uint8_t ip[16]);
 int perftest_serve(struct station *st, int fd);
+
+/* The exchange alone, for those who have work of their own for the lanes between its two halves:
+ * perftest_run_meet connects |lanes|, perftest_run_part reports and ends. 0, or -1 with a message
+ * printed; perftest_run_new NULL. */
+struct perftest_run;
+struct perftest_run *perftest_run_new(struct station *st, struct lane *lanes, uint32_t n,
+                                      enum replay_tool tool);
+int perftest_run_meet(struct perftest_run *run, const uint8_t ip[16]);
+int perftest_run_part(struct perftest_run *run, const struct load_result *load);
+void perftest_run_del(struct perftest_run *run);
+/* perftest_tool_of tells whose operation |op| is. */
+enum replay_tool perftest_tool_of(enum eng_wr_op op);
 
 #endif

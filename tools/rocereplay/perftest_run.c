@@ -36,7 +36,7 @@ static const struct {
 };
 enum { TOOLS = sizeof(tools) / sizeof(tools[0]) };
 
-struct run {
+struct perftest_run {
     struct station *st;
     int fd;
     bool client, latency;
@@ -51,7 +51,7 @@ struct run {
 };
 
 /* The client writes first. */
-static int swap(struct run *r, const void *own, void *peer, size_t len, const char *what)
+static int swap(struct perftest_run *r, const void *own, void *peer, size_t len, const char *what)
 {
     if (r->client && tcp_write(r->st, r->fd, own, len, what) != 0)
         return -1;
@@ -63,7 +63,7 @@ static int swap(struct run *r, const void *own, void *peer, size_t len, const ch
     return r->client ? 0 : tcp_write(r->st, r->fd, own, len, what);
 }
 
-static int swap_number(struct run *r, uint32_t own, const char *what)
+static int swap_number(struct perftest_run *r, uint32_t own, const char *what)
 {
     const uint8_t item[4] = {(uint8_t)(own >> 24), (uint8_t)(own >> 16), (uint8_t)(own >> 8),
                              (uint8_t)own};
@@ -71,7 +71,7 @@ static int swap_number(struct run *r, uint32_t own, const char *what)
     return swap(r, item, peer, sizeof(item), what);
 }
 
-static int swap_version(struct run *r)
+static int swap_version(struct perftest_run *r)
 {
     /* From 6.28 on a structure follows that depends on the host and its device. */
     const char own[PERFTEST_VERSION_LEN] = "6.06";
@@ -79,7 +79,7 @@ static int swap_version(struct run *r)
     return swap(r, own, peer, sizeof(own), "the version");
 }
 
-static int swap_mtu(struct run *r)
+static int swap_mtu(struct perftest_run *r)
 {
     char own[PERFTEST_MTU_LEN], peer[PERFTEST_MTU_LEN];
     uint16_t mtu;
@@ -94,7 +94,7 @@ static int swap_mtu(struct run *r)
     return 0;
 }
 
-static int swap_key(struct run *r, uint32_t i)
+static int swap_key(struct perftest_run *r, uint32_t i)
 {
     char own[PERFTEST_KEY_LEN], peer[PERFTEST_KEY_LEN];
     const struct lane *lane = &r->end.lanes[i];
@@ -121,7 +121,7 @@ static int swap_key(struct run *r, uint32_t i)
     return 0;
 }
 
-static int swap_keys(struct run *r)
+static int swap_keys(struct perftest_run *r)
 {
     for (uint32_t i = 0; i < r->plan.n; i++)
         if (swap_key(r, i) != 0)
@@ -129,7 +129,7 @@ static int swap_keys(struct run *r)
     return 0;
 }
 
-static int go_up(struct run *r)
+static int go_up(struct perftest_run *r)
 {
     for (uint32_t i = 0; i < r->plan.n; i++)
         if (lane_connect(&r->end.lanes[i], &r->peers[i]) != 0)
@@ -139,7 +139,7 @@ static int go_up(struct run *r)
 }
 
 /* The programs count in MB of 2^20 bytes. */
-static int swap_report(struct run *r)
+static int swap_report(struct perftest_run *r)
 {
     uint8_t own[PERFTEST_REPORT_LEN], peer[PERFTEST_REPORT_LEN];
     const double seconds = (double)(r->result.end - r->result.start) / 1e9;
@@ -158,12 +158,12 @@ static int swap_report(struct run *r)
     return 0;
 }
 
-static bool plays(const struct run *r)
+static bool plays(const struct perftest_run *r)
 {
     return r->latency && (r->tool == TOOL_SEND || r->tool == TOOL_WRITE);
 }
 
-static int run_loads(struct run *r)
+static int run_loads(struct perftest_run *r)
 {
     r->ran = true;
     if (plays(r))
@@ -175,7 +175,7 @@ static int run_loads(struct run *r)
     return rc;
 }
 
-static int step(struct run *r, char what)
+static int step(struct perftest_run *r, char what)
 {
     switch (what) {
     case 'V':
@@ -201,16 +201,23 @@ static int step(struct run *r, char what)
     }
 }
 
-static int prepare(struct run *r, struct station *st, int fd, bool client, enum replay_tool tool)
+static void choose_tool(struct perftest_run *r)
 {
-    const struct replay_opts *opts = st->opts;
-    *r = (struct run){.st = st, .fd = fd, .client = client, .tool = tool, .latency = opts->latency};
     for (int i = 0; i < TOOLS; i++) {
-        if (tools[i].tool == tool && tools[i].latency == opts->latency) {
+        if (tools[i].tool == r->tool && tools[i].latency == r->latency) {
             r->name = tools[i].name;
             r->steps = tools[i].steps;
         }
     }
+}
+
+static int prepare(struct perftest_run *r, struct station *st, int fd, bool client,
+                   enum replay_tool tool)
+{
+    const struct replay_opts *opts = st->opts;
+    *r = (struct perftest_run){
+        .st = st, .fd = fd, .client = client, .tool = tool, .latency = opts->latency};
+    choose_tool(r);
     if (tool == TOOL_SEND && !opts->latency && opts->bidirectional)
         r->steps = "VBCMQUKQKrRK"; /* only then do both sides of ib_send_bw have figures */
     r->plan = plan_of(opts);
@@ -238,7 +245,7 @@ static int prepare(struct run *r, struct station *st, int fd, bool client, enum 
     return 0;
 }
 
-static int go(struct run *r)
+static int go(struct perftest_run *r)
 {
     for (const char *s = r->steps; *s != '\0'; s++) {
         if (step(r, *s) != 0)
@@ -249,7 +256,7 @@ static int go(struct run *r)
     return 0;
 }
 
-static int finish(struct run *r, int rc, const char *host)
+static int finish(struct perftest_run *r, int rc, const char *host)
 {
     struct station *st = r->st;
     char peer[320];
@@ -282,7 +289,7 @@ static int finish(struct run *r, int rc, const char *host)
     return result_print(st, &result) == 0 ? status : EXIT_IO;
 }
 
-static enum replay_tool tool_of(enum eng_wr_op op)
+enum replay_tool perftest_tool_of(enum eng_wr_op op)
 {
     if (op == ENG_WR_CMP_SWAP || op == ENG_WR_FETCH_ADD)
         return TOOL_ATOMIC;
@@ -293,11 +300,11 @@ static enum replay_tool tool_of(enum eng_wr_op op)
 
 int perftest_client(struct station *st, const uint8_t ip[16])
 {
-    struct run r;
+    struct perftest_run r;
     const int fd = tcp_connect(st, ip, st->opts->port);
     if (fd < 0)
         return EXIT_IO;
-    int rc = prepare(&r, st, fd, true, tool_of(st->opts->wr_op));
+    int rc = prepare(&r, st, fd, true, perftest_tool_of(st->opts->wr_op));
     if (rc == 0)
         rc = go(&r);
     (void)close(fd);
@@ -306,9 +313,59 @@ int perftest_client(struct station *st, const uint8_t ip[16])
 
 int perftest_serve(struct station *st, int fd)
 {
-    struct run r;
+    struct perftest_run r;
     int rc = prepare(&r, st, fd, false, (enum replay_tool)st->opts->tool);
     if (rc == 0)
         rc = go(&r);
     return finish(&r, rc, "");
+}
+
+struct perftest_run *perftest_run_new(struct station *st, struct lane *lanes, uint32_t n,
+                                      enum replay_tool tool)
+{
+    struct perftest_run *r = calloc(1, sizeof(*r));
+    struct remote *peers = calloc(n, sizeof(*peers));
+    if (r == NULL || peers == NULL) {
+        msg_print("out of memory");
+        free(r);
+        free(peers);
+        return NULL;
+    }
+    *r = (struct perftest_run){.st = st, .fd = -1, .client = true, .tool = tool, .peers = peers};
+    r->plan.n = n;
+    r->end.lanes = lanes;
+    choose_tool(r);
+    return r;
+}
+
+int perftest_run_meet(struct perftest_run *r, const uint8_t ip[16])
+{
+    r->fd = tcp_connect(r->st, ip, r->st->opts->port);
+    if (r->fd < 0)
+        return -1;
+    for (; *r->steps != 'r'; r->steps++)
+        if (step(r, *r->steps) != 0)
+            return -1;
+    r->steps++;
+    return 0;
+}
+
+int perftest_run_part(struct perftest_run *r, const struct load_result *load)
+{
+    r->ran = true;
+    r->result = *load;
+    for (; *r->steps != '\0'; r->steps++)
+        if (step(r, *r->steps) != 0)
+            return -1;
+    return 0;
+}
+
+void perftest_run_del(struct perftest_run *r)
+{
+    if (r == NULL)
+        return;
+    if (r->fd >= 0)
+        (void)close(r->fd);
+    free(r->peers);
+    free(r);
 }

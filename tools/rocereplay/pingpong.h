@@ -16,5 +16,8 @@ int pingpong_decode(const char record[PINGPONG_LEN], struct remote *remote);
  * exit status. */
 int pingpong_client(struct station *st, const uint8_t ip[16]);
 int pingpong_serve(struct station *st, int fd);
+/* pingpong_meet exchanges records with the server at |ip| and connects |lane|; no game follows. 0,
+ * or -1 with a message printed. */
+int pingpong_meet(struct station *st, struct lane *lane, const uint8_t ip[16]);
 
 #endif

@@ -315,3 +315,15 @@ int pingpong_serve(struct station *st, int fd)
         rc = play(&g);
     return finish(&g, rc, "");
 }
+
+int pingpong_meet(struct station *st, struct lane *lane, const uint8_t ip[16])
+{
+    struct game g = {.st = st, .lane = *lane};
+    const int fd = tcp_connect(st, ip, st->opts->port);
+    if (fd < 0)
+        return -1;
+    const int rc = meet_as_client(&g, fd);
+    (void)close(fd);
+    *lane = g.lane;
+    return rc;
+}

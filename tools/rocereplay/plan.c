@@ -87,8 +87,8 @@ static int open_lanes(struct end *end)
     cfg.max_send = end->sends ? load_send_depth(&plan->load) : 1;
     cfg.max_recv = end->receives ? plan->recv_depth : 1;
     for (uint32_t i = 0; i < plan->n; i++) {
-        cfg.qpn = i == 0 ? opts->own_qpn_value : 0;
-        cfg.has_psn = i == 0 && opts->has_own_psn;
+        cfg.qpn = replay_own_qpn(opts, i);
+        cfg.has_psn = replay_own_psn_given(opts, i);
         cfg.psn = opts->own_psn_value;
         if (lane_open(&end->lanes[i], end->st, &cfg) != 0)
             return -1;

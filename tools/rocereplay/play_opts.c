@@ -188,11 +188,6 @@ static int settle_stateful(struct play_opts *opts)
         if (netif_ip_parse(opts->host, opts->host_addr) != 0)
             return bad("host", opts->host, "an IP address");
     }
-    if (base->connect != NULL && base->how != CONNECT_NATIVE) {
-        msg_print("--connect: recorded messages of any kind fit a rocereplay serve alone; give "
-                  "rocereplay:HOST[:PORT], or a peer by hand");
-        return OPT_EXIT_USAGE;
-    }
     if (base->connect != NULL && base->by_hand) {
         msg_print("--connect finds the peer; leave --qpn, --psn, --rkey, --va, --peer-ip out");
         return OPT_EXIT_USAGE;
@@ -202,7 +197,7 @@ static int settle_stateful(struct play_opts *opts)
         return OPT_EXIT_USAGE;
     }
     if (base->interface != NULL && base->connect == NULL && !base->by_hand) {
-        msg_print("no peer on %s; give --connect rocereplay:HOST, or --peer-ip and --qpn",
+        msg_print("no peer on %s; give --connect HOW:HOST, or --peer-ip and --qpn",
                   base->interface);
         return OPT_EXIT_USAGE;
     }

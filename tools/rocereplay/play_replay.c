@@ -85,7 +85,7 @@ static int make_data(struct replay *r)
     return r->mr != NULL ? 0 : out_of_memory();
 }
 
-static int open_lane(struct replay *r, uint32_t i)
+static int open_lane(struct replay *r, uint32_t i, uint32_t receives)
 {
     const struct sender *s = r->part[i].sender;
     const struct replay_opts *base = &r->opts->base;
@@ -94,9 +94,9 @@ static int open_lane(struct replay *r, uint32_t i)
         .local_len = ATOMIC_LEN,
         .target_len = ATOMIC_LEN, /* the peer only answers */
         .max_send = (uint32_t)r->opts->depth,
-        .max_recv = 1,
-        .qpn = i == 0 ? base->own_qpn_value : 0,
-        .has_psn = i == 0 && base->has_own_psn,
+        .max_recv = receives,
+        .qpn = replay_own_qpn(base, i),
+        .has_psn = replay_own_psn_given(base, i),
         .psn = base->own_psn_value,
     };
     for (uint64_t k = 0; k < s->n; k++) {
@@ -111,7 +111,8 @@ static int open_lane(struct replay *r, uint32_t i)
 }
 
 int replay_open(struct replay *r, const struct play_opts *opts, struct station *st,
-                const struct messages *messages, const uint32_t *which, uint32_t n)
+                const struct messages *messages, const uint32_t *which, uint32_t n,
+                uint32_t receives)
 {
     *r = (struct replay){.opts = opts, .messages = messages, .st = st, .n = n};
     const uint64_t entries = n * opts->depth + 1;
@@ -123,12 +124,12 @@ int replay_open(struct replay *r, const struct play_opts *opts, struct station *
     r->part = calloc(n, sizeof(*r->part));
     if (r->lanes == NULL || r->part == NULL)
         return out_of_memory();
-    if (station_queues(st, (uint32_t)entries, n + 1) != 0)
+    if (station_queues(st, (uint32_t)entries, n * receives + 1) != 0)
         return -1;
     for (uint32_t i = 0; i < n; i++) {
         r->part[i].sender = &messages->sender[which[i]];
         r->total += r->part[i].sender->n;
-        if (open_lane(r, i) != 0)
+        if (open_lane(r, i, receives) != 0)
             return -1;
     }
     r->target_len = r->max_len > opts->memory ? r->max_len : opts->memory;
@@ -293,7 +294,8 @@ static int post_part(struct replay *r, uint32_t i, roce_tstamp now)
     struct part *part = &r->part[i];
     int n = 0;
     while (!part->failed && part->posted < part->ready &&
-           part->posted - part->done < r->opts->depth) {
+           part->posted - part->done < r->opts->depth &&
+           (!r->in_turn || part->posted == r->sink->messages)) {
         const int rc = post(r, i, now);
         if (rc == ROCE_ERR_FULL)
             break;
@@ -362,7 +364,10 @@ static int step(struct replay *r, roce_tstamp now)
 
 static void work(void *ctx, roce_tstamp now)
 {
-    (void)step(ctx, now);
+    struct replay *r = ctx;
+    (void)step(r, now);
+    if (r->sink != NULL && sink_step(r->sink, now) > 0 && r->in_turn)
+        (void)post_part(r, 0, now);
 }
 
 static bool over(const struct replay *r)

@@ -7,6 +7,8 @@
 #include "rocereplay/messages.h"
 #include "rocereplay/native.h"
 #include "rocereplay/play.h"
+#include "rocereplay/sink.h"
+#include "rocereplay/target.h"
 
 /* One sender's part. */
 struct part {
@@ -46,6 +48,8 @@ struct replay {
     uint64_t next_due; /* ns from the start; valid with |has_due| */
     bool has_due;
     uint32_t max_len, target_len;
+    struct sink *sink; /* takes what a peer answers; NULL: it does not */
+    bool in_turn;      /* the next message waits for the answer to the last */
     struct replay_result result;
 };
 struct due {
@@ -53,10 +57,12 @@ struct due {
     uint32_t part, len;
 };
 
-/* replay_open makes what |messages| need on |st|: |n| of the senders, |which| names them. 0, or -1
- * with a message printed; replay_close either way. */
+enum { PLAY_ANSWERS = 64 }; /* receives of a QP whose peer answers */
+/* replay_open makes what |messages| need on |st|: |n| of the senders, |which| names them, with
+ * |receives| for each. 0, or -1 with a message printed; replay_close either way. */
 int replay_open(struct replay *r, const struct play_opts *opts, struct station *st,
-                const struct messages *messages, const uint32_t *which, uint32_t n);
+                const struct messages *messages, const uint32_t *which, uint32_t n,
+                uint32_t receives);
 void replay_close(struct replay *r);
 /* replay_run turns the station until all is done. 0, or -1 with a message printed. */
 int replay_run(struct replay *r);
@@ -66,6 +72,8 @@ struct replay_report {
     const char *peer;
     const struct native_report *received; /* by the peer; NULL: it told nothing */
     uint32_t left_out;                    /* senders that are not replayed */
+    const struct target_kind *kind;       /* NULL: no target */
+    uint64_t not_carried[TARGET_REASONS]; /* messages */
 };
 /* replay_report prints recorded against reproduced, as text or JSON. 0, or -1. */
 int replay_report(const struct replay *r, const struct replay_report *report,

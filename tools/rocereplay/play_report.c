@@ -43,6 +43,10 @@ static void print_notes(const struct replay *r, const struct replay_report *repo
     if (report->left_out != 0)
         (void)printf("left out: %u QPs of another service; a peer is spoken to by one\n",
                      report->left_out);
+    for (int why = TARGET_CAN + 1; why < TARGET_REASONS; why++)
+        if (report->not_carried[why] != 0)
+            (void)printf("left out: %" PRIu64 " messages: %s %s\n", report->not_carried[why],
+                         report->kind->name, target_no_text((enum target_no)why));
     if (t->incomplete != 0)
         (void)printf("%" PRIu64 " messages end with what was captured of them\n", t->incomplete);
     if (t->generated != 0)
@@ -125,6 +129,14 @@ static void put_side(struct json *json, const char *key, const struct side *side
     json_close_object(json);
 }
 
+static uint64_t not_carried(const struct replay_report *report)
+{
+    uint64_t n = 0;
+    for (int why = TARGET_CAN + 1; why < TARGET_REASONS; why++)
+        n += report->not_carried[why];
+    return n;
+}
+
 static void put_all(struct json *json, const struct replay *r, const struct replay_report *report,
                     const struct eng_qp_stats *stats)
 {
@@ -148,6 +160,7 @@ static void put_all(struct json *json, const struct replay *r, const struct repl
     json_uint(json, "generated", t->generated);
     json_uint(json, "orphans", t->orphans);
     json_uint(json, "unfit", t->unfit);
+    json_uint(json, "not_carried", not_carried(report));
     if (report->received != NULL) {
         json_open_object(json, "peer_report");
         json_uint(json, "messages", report->received->messages);

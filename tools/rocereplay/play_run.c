@@ -7,7 +7,7 @@
 
 #include "common/msg.h"
 #include "common/signals.h"
-#include "rocereplay/play_replay.h"
+#include "rocereplay/play_target.h"
 #include "rocereplay/sink.h"
 #include "rocereplay/tcp.h"
 #include "rocereplay/truth.h"
@@ -22,37 +22,60 @@ enum {
 
 /* What is replayed of a capture. */
 struct choice {
+    const struct target_kind *kind; /* NULL: rocereplay itself */
     uint32_t *which;
     uint32_t n, left_out;
+    uint64_t not_carried[TARGET_REASONS];
 };
 
-/* One exchange knows one service: with a live peer, the one that most messages use. */
-static int choose(struct choice *choice, const struct messages *m, bool one_service, int *service)
+/* The service that most messages use. */
+static int main_service(const struct messages *m)
 {
     uint64_t by_service[ENG_XRC_TGT + 1] = {0};
+    int service = ENG_RC;
+    for (uint32_t i = 0; i < m->n; i++)
+        by_service[m->sender[i].service] += m->sender[i].n;
+    for (int s = ENG_RC; s <= ENG_UD; s++)
+        if (by_service[s] > by_service[service])
+            service = s;
+    return service;
+}
+
+static int nothing_left(const struct choice *choice)
+{
+    for (int why = TARGET_CAN + 1; why < TARGET_REASONS; why++)
+        if (choice->not_carried[why] != 0) {
+            msg_print("none of the messages can be carried: %s %s", choice->kind->name,
+                      target_no_text((enum target_no)why));
+            return -1;
+        }
+    msg_print("no message in it that could be sent again; rocestat says what the capture holds");
+    return -1;
+}
+
+/* rocereplay's own exchange knows one service: |only|, -1: any. */
+static int choose(struct choice *choice, const struct messages *m, int only)
+{
     choice->which = calloc(m->n + 1, sizeof(*choice->which));
     if (choice->which == NULL) {
         msg_print("out of memory");
         return -1;
     }
-    for (uint32_t i = 0; i < m->n; i++)
-        by_service[m->sender[i].service] += m->sender[i].n;
-    *service = ENG_RC;
-    for (int s = ENG_RC; s <= ENG_UD; s++)
-        if (by_service[s] > by_service[*service])
-            *service = s;
     for (uint32_t i = 0; i < m->n; i++) {
         const struct sender *s = &m->sender[i];
         if (s->n == 0)
             continue;
-        if (one_service && (int)s->service != *service)
+        if (only >= 0 && (int)s->service != only)
             choice->left_out++;
         else
             choice->which[choice->n++] = i;
     }
-    if (choice->n != 0)
+    if (choice->n == 0)
+        return nothing_left(choice);
+    if (choice->kind == NULL || choice->n <= choice->kind->max_qps)
         return 0;
-    msg_print("no message in it that could be sent again; rocestat says what the capture holds");
+    msg_print("%s has %u QP, the capture %u that send; give --host", choice->kind->name,
+              (unsigned)choice->kind->max_qps, (unsigned)choice->n);
     return -1;
 }
 
@@ -150,30 +173,6 @@ static int run_pair(struct replay *r, struct native_report *received)
     *received = (struct native_report){.messages = twin.sink.messages, .bytes = twin.sink.bytes};
     twin_close(&twin);
     return rc == 0 ? 1 : -1;
-}
-
-static int run_by_hand(struct replay *r)
-{
-    const struct replay_opts *base = &r->opts->base;
-    struct remote remote = {
-        .qpn = base->peer_qpn,
-        .psn = base->peer_psn,
-        .rkey = base->peer_rkey,
-        .va = base->peer_va,
-        .len = r->opts->memory,
-    };
-    char ip[NETIF_IP_TEXT];
-    memcpy(remote.ip, base->peer_addr, 16);
-    if (r->n != 1) {
-        msg_print("a peer by hand has one QP, the capture %u that send; give --host", r->n);
-        return -1;
-    }
-    netif_ip_text(r->st->ip, ip);
-    msg_print("own numbers: --peer-ip %s --qpn 0x%x --psn 0x%x", ip, (unsigned)r->lanes[0].qpn,
-              (unsigned)r->lanes[0].psn);
-    if (lane_connect(&r->lanes[0], &remote) != 0)
-        return -1;
-    return replay_run(r);
 }
 
 static int send_offer(const struct replay *r, int fd)
@@ -283,13 +282,16 @@ static int run(const struct play_opts *opts, struct station *st, const struct me
     struct native_report received = {0};
     char peer[320];
     int status = EXIT_IO;
-    int rc = replay_open(&r, opts, st, m, choice->which, choice->n);
+    const struct target_kind *kind = choice->kind;
+    const uint32_t receives = kind != NULL && kind->answers ? PLAY_ANSWERS : 1;
+    int rc = replay_open(&r, opts, st, m, choice->which, choice->n, receives);
     if (rc == 0 && opts->base.interface == NULL) {
         (void)snprintf(peer, sizeof(peer), "both ends in this process");
         rc = run_pair(&r, &received);
-    } else if (rc == 0 && opts->base.by_hand) {
-        (void)snprintf(peer, sizeof(peer), "%s", opts->base.peer_ip);
-        rc = run_by_hand(&r);
+    } else if (rc == 0 && kind != NULL) {
+        (void)snprintf(peer, sizeof(peer), "%s at %s", kind->name,
+                       opts->base.by_hand ? opts->base.peer_ip : opts->base.host);
+        rc = play_target_run(&r, kind, ip);
     } else if (rc == 0) {
         (void)snprintf(peer, sizeof(peer), "rocereplay at %s", opts->base.host);
         rc = run_native(&r, ip, &received);
@@ -299,8 +301,11 @@ static int run(const struct play_opts *opts, struct station *st, const struct me
         for (uint32_t i = 0; i < r.n; i++)
             truth_add(&here, &r.lanes[i]);
         const struct eng_qp_stats stats = truth_sum(&here);
-        const struct replay_report report = {
-            .peer = peer, .received = rc > 0 ? &received : NULL, .left_out = choice->left_out};
+        struct replay_report report = {.peer = peer,
+                                       .received = rc > 0 ? &received : NULL,
+                                       .left_out = choice->left_out,
+                                       .kind = kind};
+        memcpy(report.not_carried, choice->not_carried, sizeof(report.not_carried));
         status = status_of(&r, m);
         if (replay_report(&r, &report, &stats) != 0)
             status = EXIT_IO;
@@ -347,17 +352,33 @@ static int resolve(const struct replay_opts *base, uint8_t ip[16])
     return tcp_resolve(base->host, family, ip);
 }
 
-static int play(struct play_opts *opts, const struct messages *m)
+/* A peer that may never be ready is not asked for ever. */
+enum { RNR_RETRIES = 6 };
+
+static const struct target_kind *settle_target(struct play_opts *opts)
+{
+    const struct target_kind *kind = target_kind_of(&opts->base);
+    opts->base.size = opts->memory;
+    if (kind != NULL && opts->base.rnr_retry_text == NULL)
+        opts->base.rnr_retry = RNR_RETRIES;
+    return kind;
+}
+
+static int play(struct play_opts *opts, struct messages *m)
 {
     struct station st = {0}, twin = {0};
     struct truth truth = {0};
     struct choice choice = {0};
     uint8_t ip[16] = {0};
-    int status = EXIT_IO, service;
+    int status = EXIT_IO;
     const bool live = opts->base.interface != NULL;
-    if (choose(&choice, m, live, &service) == 0 && resolve(&opts->base, ip) == 0) {
+    opts->base.service = main_service(m);
+    choice.kind = settle_target(opts);
+    if (choice.kind != NULL)
+        play_target_fit(m, choice.kind, opts->memory, choice.not_carried);
+    if (choose(&choice, m, live && choice.kind == NULL ? opts->base.service : -1) == 0 &&
+        resolve(&opts->base, ip) == 0) {
         settle_mtu(opts, m, &choice);
-        opts->base.service = service;
         opts->base.qps = choice.n;
         if (open_stations(opts, &st, &twin, ip) == 0) {
             st.truth = &truth;
