@@ -76,6 +76,24 @@ def judge(report):
     return wrong
 
 
+def rping(guest, bindir):
+    """The same verdicts of cases that an unmodified rping server lets judge: as responder and as sender."""
+    cases = ("ack.request", "nak.gap", "nak.rkey", "drop.icrc", "migreq.set", "read.resume", "retry.count", "ghost.ack", "rnr.nak")
+    guest.guest("killall -q rping; (setsid rping -s -P -S 8192 >/tmp/rping.log 2>&1 </dev/null &)")
+    command = [pathlib.Path(bindir) / "rocereplay", "check", "-i", "roce0", "--connect", f"cm:{lab.GUEST}", "--app", "rping", "--size", "8192",
+               "--tx", "ring", "--only", ",".join(cases), "--json"]
+    try:
+        for _ in range(20):
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+            if "nobody listens" not in done.stderr:
+                break
+    finally:
+        guest.guest("killall -q rping; true")
+    verdicts = {case["id"]: case["verdict"] for case in json.loads(done.stdout)["cases"]} if done.stdout else {}
+    due = {name: "fail" if name in DEVIATIONS else "not_observable" if name == "rnr.nak" else "pass" for name in cases}
+    return [f"rping: {name}: {verdicts.get(name)}, not {due[name]}" for name in cases if verdicts.get(name) != due[name]]
+
+
 def main(labdir, bindir):
     guest = lab.Lab(labdir)
     if not guest.state:
@@ -93,7 +111,7 @@ def main(labdir, bindir):
     finally:
         guest.guest("killall -q peer; true")
     report = json.loads(done.stdout)
-    wrong = judge(report)
+    wrong = judge(report) + rping(guest, bindir)
     print("\n".join(wrong))
     if done.returncode != 0 or not report["whole"]:
         wrong.append(f"status {done.returncode}")

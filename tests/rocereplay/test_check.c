@@ -254,7 +254,7 @@ static struct replay_opts opts;
 
 /* The wrong frame's QPN is told to FIX_QPN by what the peer offers. */
 static const struct check_peer_ops *honest;
-static int noted_open(void *ctx, const struct check_want *want, struct check_offer *offer)
+static int noted_open(void *ctx, struct check_want *want, struct check_offer *offer)
 {
     const int rc = honest->open(ctx, want, offer);
     breaker.qpn = (uint32_t)offer->qpn;

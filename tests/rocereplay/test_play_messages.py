@@ -190,7 +190,7 @@ class InProcess(unittest.TestCase):
         """rping takes its own messages alone: one line, before anything is sent."""
         path = SOURCE / "pcaps" / "loss5_egress_send.pcap"
         self.assertEqual(play("-i", "lo", "--connect", "cm:localhost", "--app", "rping", path, status=1).stderr,
-                         "rocereplay: none of the messages can be carried: rping posts no receives for them\n")
+                         "rocereplay: none of the messages can be carried: rping takes messages of its own kind alone\n")
         self.assertIn("ibv_rc_pingpong has 1 QP, the capture 2 that send",
                       play("-i", "lo", "--connect", "pingpong:localhost", SOURCE / "pcaps" / "cm_rping.pcap", status=1).stderr)
 

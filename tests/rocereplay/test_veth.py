@@ -190,6 +190,42 @@ class Runs(unittest.TestCase):
         serve.communicate(timeout=PATIENCE)
         self.assertEqual(serve.returncode, 0)
 
+    def check(self, serve, connect, only, unseen):
+        """Cases against a program of which rocereplay plays the part: none fails, |unseen| are beyond what it carries."""
+        with Serve(*serve, interrupt=True):
+            done = subprocess.run(command(0, "check", "-i", "v0", "--patience", "50ms", "--timeout", 10, "--json", "--only", only,
+                                          *connect), capture_output=True, timeout=60, text=True, env=common.ENV)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        verdicts = {case["id"]: case["verdict"] for case in json.loads(done.stdout)["cases"]}
+        self.assertEqual([name for name, verdict in verdicts.items() if verdict == "fail"], [])
+        self.assertEqual({name for name, verdict in verdicts.items() if verdict != "pass"}, unseen)
+
+    def test_check_by_programs(self):
+        """The handshake decides which cases can be judged: rping tells of no memory and takes its own messages alone;
+        the ping-pong allows no operation on its memory."""
+        self.check(["--accept", "cm"], ["--connect", f"cm:{SERVE}"],
+                   "ack.request,nak.gap,dup.read_part,read.segments,psn.wrap,nak.qp_rights,atomic.result,drop.icrc",
+                   {"psn.wrap", "nak.qp_rights"})
+        self.check(["--accept", "cm", "--app", "rping", "--size", 8192],
+                   ["--connect", f"cm:{SERVE}", "--app", "rping", "--size", 8192],
+                   "ack.request,ack.zero_length,nak.rkey,retry.count,read.resume,ghost.ack,read.segments,rnr.nak",
+                   {"ack.zero_length", "read.segments", "rnr.nak"})
+        self.check(["--accept", "perftest", "--op", "write"], ["--connect", f"perftest:{SERVE}"],
+                   "psn.wrap,dup.write,rnr.nak,nak.read_rkey", {"nak.read_rkey"})
+
+    def test_check_by_hand(self):
+        """Each of the peer's QPs serves one case."""
+        serve = subprocess.Popen(
+            command(1, "serve", "-i", "v0", "--peer-ip", GEN, "--qpn", "0x100,0x101", "--psn", "7", "--own-qpn", "0x400"),
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=common.ENV)
+        numbers = serve.stderr.readline().split(": own numbers: ")[1].split()
+        done = subprocess.run(command(0, "check", "-i", "v0", *numbers, "--own-qpn", "0x100", "--own-psn", "7", "--patience", "50ms",
+                                      "--json", "--only", "ack.request,dup.write,read.segments"),
+                              capture_output=True, timeout=60, text=True, env=common.ENV)
+        serve.send_signal(signal.SIGINT)
+        serve.communicate(timeout=PATIENCE)
+        self.assertEqual([case["verdict"] for case in json.loads(done.stdout)["cases"]], ["pass", "pass", "not_observable"])
+
     def test_kernel_keeps_quiet(self):
         """No "port unreachable" for a frame that the port takes; the guard holds UDP port 4791."""
         with Serve(interrupt=True):

@@ -15,6 +15,7 @@ struct file_port {
     struct port *inner;         /* may be NULL */
     struct roce_writer *writer; /* NULL once closed */
     roce_tstamp epoch;
+    uint64_t count;
     uint8_t *last; /* room handed out last */
     uint8_t frame[ENG_FRAME_MAX];
 };
@@ -32,6 +33,7 @@ static int record(struct file_port *f, const uint8_t *data, size_t len, roce_tst
                                      .origlen = (uint32_t)len,
                                      .ts = now + f->epoch,
                                      .linktype = ROCE_LINK_ETHERNET};
+    f->count++;
     if (f->writer == NULL)
         return 0;
     return roce_writer_write(f->writer, &frame) == 0 ? 0 : failed(f);
@@ -132,6 +134,11 @@ struct port *port_file_new(const char *path, struct port *inner, roce_tstamp epo
     f->inner = inner;
     f->epoch = epoch;
     return &f->port;
+}
+
+uint64_t port_file_count(const struct port *port)
+{
+    return ((const struct file_port *)port)->count;
 }
 
 int port_file_close(struct port *port)

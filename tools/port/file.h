@@ -12,6 +12,8 @@
  * on failure it is left alone, NULL is returned and |text| tells why. */
 struct port *port_file_new(const char *path, struct port *inner, roce_tstamp epoch,
                            char text[PORT_TEXT_MAX]);
+/* port_file_count tells how many frames have been recorded. */
+uint64_t port_file_count(const struct port *port);
 /* port_file_close writes what is left and closes the file; the port goes on without it. 0, or
  * ROCE_ERR_IO with the reason in |port->text|. */
 int port_file_close(struct port *port);

@@ -32,7 +32,7 @@ static const struct opt table[] = {
 
 static const struct opt_program program = {
     .name = "rocereplay check",
-    .synopsis = "rocereplay check [OPTION]... [-i IFACE --connect rocereplay:HOST[:PORT]]",
+    .synopsis = "rocereplay check [OPTION]... [-i IFACE --connect HOW:HOST[:PORT]]",
     .summary = "Judge by its frames whether a peer keeps to the standard.",
     .footer = "\nExit status: 0 all was judged, 1 the run was cut short or output failed, 2 wrong\n"
               "usage, 3 --fail-on matched. More in rocereplay(1).\n",
@@ -87,6 +87,23 @@ static int verify_list(const char *option, const char *list, bool kinds)
     return EXIT_DONE;
 }
 
+static int settle_peer(const struct replay_opts *replay)
+{
+    if (replay->connect != NULL && replay->by_hand) {
+        msg_print("--connect finds the peer; leave --qpn, --psn, --rkey, --va, --peer-ip out");
+        return EXIT_USAGE;
+    }
+    if ((replay->interface != NULL) != (replay->connect != NULL || replay->by_hand)) {
+        msg_print("a peer needs both -i IFACE and --connect HOW:HOST, or --peer-ip and --qpn");
+        return EXIT_USAGE;
+    }
+    if (replay->by_hand && (replay->own_qpn_value == 0 || !replay->has_own_psn)) {
+        msg_print("a peer by hand has to know our numbers first; give --own-qpn and --own-psn");
+        return EXIT_USAGE;
+    }
+    return EXIT_DONE;
+}
+
 static int settle(struct check_opts *opts, uint64_t *patience_ns)
 {
     struct replay_opts *replay = &opts->replay;
@@ -99,14 +116,9 @@ static int settle(struct check_opts *opts, uint64_t *patience_ns)
                   opts->patience);
         return EXIT_USAGE;
     }
-    if ((replay->interface != NULL) != (replay->connect != NULL)) {
-        msg_print("a peer needs both -i IFACE and --connect rocereplay:HOST");
-        return EXIT_USAGE;
-    }
-    if (replay->connect != NULL && replay->how != CONNECT_NATIVE) {
-        msg_print("--connect: cases need QPs made to measure; give rocereplay:HOST[:PORT]");
-        return EXIT_USAGE;
-    }
+    const int rc = settle_peer(replay);
+    if (rc != EXIT_DONE)
+        return rc;
     if (replay->timeout == 0 || replay->timeout > 20) {
         msg_print("--timeout: %u would take for ever; give 1 to 20", replay->timeout);
         return EXIT_USAGE;
@@ -115,8 +127,9 @@ static int settle(struct check_opts *opts, uint64_t *patience_ns)
         msg_print("--json and --tap exclude each other");
         return EXIT_USAGE;
     }
-    const int rc = verify_list("only", opts->only, false);
-    return rc != EXIT_DONE ? rc : verify_list("fail-on", opts->fail_on, true);
+    if (verify_list("only", opts->only, false) != EXIT_DONE)
+        return EXIT_USAGE;
+    return verify_list("fail-on", opts->fail_on, true);
 }
 
 static bool fails(const struct check_opts *opts, const struct check_result *r)
@@ -144,8 +157,11 @@ static int run(struct check_link *link, const struct check_opts *opts, struct ch
                                   .brief = opts->replay.quiet,
                                   .whole = true};
     int status = EXIT_DONE;
-    if (opts->replay.connect != NULL)
-        (void)snprintf(peer, sizeof(peer), "%s", opts->replay.host);
+    const struct target_kind *kind = link->run.limits.kind;
+    const char *host = opts->replay.by_hand ? opts->replay.peer_ip : opts->replay.host;
+    if (opts->replay.interface != NULL)
+        (void)snprintf(peer, sizeof(peer), "%s%s%s", kind != NULL ? kind->name : "",
+                       kind != NULL ? " at " : "", host);
     for (unsigned i = 0; i < check_n_cases && report.whole; i++) {
         if (opts->only != NULL && !listed(opts->only, check_cases[i].id))
             continue;

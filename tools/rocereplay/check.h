@@ -9,14 +9,20 @@
 #include "port/port.h"
 #include "rocereplay/check_craft.h"
 #include "rocereplay/check_line.h"
+#include "rocereplay/target.h"
 
 enum check_verdict { CHECK_PASS, CHECK_FAIL, CHECK_NOT_OBSERVABLE };
 
 /* How the peer's QPs come to be. open: 0, CHECK_NOT_HERE when this kind of peer has no such QP, or
- * -1 (the run cannot go on; a message is printed). */
-enum { CHECK_NOT_HERE = 1 };
+ * -1 (the run cannot go on; a message is printed). What cannot be asked of the peer is changed in
+ * |want| to what it has. */
+enum {
+    CHECK_NOT_HERE = 1,
+    CHECK_PROMPT = 2,  /* of start: a message of ours makes the peer's program send */
+    CHECK_UNKNOWN = 32 /* a timer code that nobody tells */
+};
 struct check_peer_ops {
-    int (*open)(void *ctx, const struct check_want *want, struct check_offer *offer);
+    int (*open)(void *ctx, struct check_want *want, struct check_offer *offer);
     int (*start)(void *ctx); /* the peer posts its late receives, then its work */
     int (*status)(void *ctx, struct check_status *status); /* CHECK_NOT_HERE: cannot tell */
     void (*close)(void *ctx);
@@ -33,6 +39,12 @@ struct check_seen {
 
 enum { CHECK_SEEN_MAX = 512, CHECK_TEXT = 240 };
 
+/* Of a peer that was not made to be checked. */
+struct check_target_limits {
+    const struct target_kind *kind; /* NULL: none */
+    uint64_t room;                  /* bytes of its receives and messages */
+};
+
 struct check_case;
 
 /* A run: the wire, the peer, and how long is waited for what. */
@@ -45,6 +57,9 @@ struct check_run {
     void *ctx;
     const struct check_peer_ops *peer;
     void *peer_ctx;
+    struct check_target_limits limits;
+    const char *why;     /* of the last CHECK_NOT_HERE; NULL: not told */
+    struct port *record; /* counts frames; NULL: |frames| does */
     uint16_t mtu;
     uint8_t timeout;              /* code of the ACK timeout that requester cases ask for */
     uint64_t answer_ns;           /* an answer that is due comes within this */
@@ -65,6 +80,8 @@ struct check {
     struct check_offer offer;
     uint32_t psn;         /* of our next request */
     uint32_t witness_psn; /* the same of the second QP */
+    uint32_t taken_msn;   /* messages of the peer's own accord */
+    uint64_t sent_len;    /* of the SEND under way */
     bool opened;
     struct check_seen seen[CHECK_SEEN_MAX];
     uint32_t n_seen, n_taken; /* |n_taken|: looked at by check_next */
@@ -111,6 +128,8 @@ struct craft check_request(const struct check *c, uint8_t opcode);
 struct craft check_response(const struct check *c, uint8_t opcode, uint32_t psn, uint8_t syndrome,
                             uint32_t msn);
 void check_send(struct check *c, const struct craft *craft);
+/* check_post sends it whatever the peer's limits are. */
+void check_post(struct check *c, const struct craft *craft);
 
 /* check_next returns the next frame for our QP, waiting up to |ns|; NULL: none. */
 const struct check_seen *check_next(struct check *c, uint64_t ns);

@@ -9,6 +9,8 @@ enum {
     ACK = ROCE_AETH_ACK << 5 | ROCE_CREDITS_INVALID,
     RETRIES = 3,
     RNR_RETRIES = 2,
+    ENDLESS = 7,   /* RNR retries (IBTA 9.7.5.2.8) */
+    PARTS = 3,     /* packets that a message needs to be resumed inside */
     RNR_CODE = 20, /* 10.24 ms */
 };
 
@@ -38,6 +40,35 @@ static bool begin(struct check *c)
 static const struct check_seen *request(struct check *c, uint64_t ns, const char *what)
 {
     const struct check_seen *seen = check_next(c, ns);
+    if (seen == NULL)
+        check_fail(c, "%s did not come", what);
+    return seen;
+}
+
+/* Packets of one of the peer's messages, and the last's PSN. */
+static uint32_t packets(const struct check *c)
+{
+    return roce_psn_count((uint32_t)c->want.size, c->run->mtu);
+}
+
+static uint32_t last_psn(const struct check *c)
+{
+    return roce_psn_add((uint32_t)c->want.peer_psn, (int64_t)packets(c) - 1);
+}
+
+/* The next repetition of the message, by its first packet. */
+static const struct check_seen *next_again(struct check *c, uint64_t ns)
+{
+    const struct check_seen *seen;
+    do
+        seen = check_next(c, ns);
+    while (seen != NULL && packets(c) > 1 && seen->pkt.bth.psn != c->want.peer_psn);
+    return seen;
+}
+
+static const struct check_seen *again(struct check *c, uint64_t ns, const char *what)
+{
+    const struct check_seen *seen = next_again(c, ns);
     if (seen == NULL)
         check_fail(c, "%s did not come", what);
     return seen;
@@ -78,8 +109,8 @@ void check_ask_psn(struct check *c)
 {
     ask(c, CHECK_OP_SEND, 1, 3U * c->run->mtu);
     c->want.peer_psn = 0xFFFFFF;
-    if (begin(c) && message(c, 0, 3)) {
-        acknowledge(c, roce_psn_add((uint32_t)c->want.peer_psn, 2), 1);
+    if (begin(c) && message(c, 0, packets(c))) {
+        acknowledge(c, last_psn(c), 1);
         check_pause(c, c->run->quiet_ns);
         check_sent(c, 1, 0, "after the ACK");
     }
@@ -88,9 +119,9 @@ void check_ask_psn(struct check *c)
 void check_ask_done(struct check *c)
 {
     ask(c, CHECK_OP_SEND, 1, c->run->mtu);
-    if (!begin(c) || !message(c, 0, 1))
+    if (!begin(c) || !message(c, 0, packets(c)))
         return;
-    acknowledge(c, (uint32_t)c->want.peer_psn, 1);
+    acknowledge(c, last_psn(c), 1);
     const struct check_seen *seen = check_next(c, longest(c) + c->run->quiet_ns);
     if (seen != NULL)
         check_fail(c, "sent again in frame %llu though acknowledged",
@@ -105,10 +136,9 @@ void check_ask_timeout(struct check *c)
     if (!begin(c))
         return;
     uint64_t shortest = UINT64_MAX, most = 0;
-    const struct check_seen *last = request(c, c->run->answer_ns, "the peer's SEND");
+    const struct check_seen *last = again(c, c->run->answer_ns, "the peer's SEND");
     for (int i = 0; i < RETRIES && !c->settled; i++) {
-        const struct check_seen *seen =
-            request(c, longest(c) + c->run->answer_ns, "the repetition");
+        const struct check_seen *seen = again(c, longest(c) + c->run->answer_ns, "the repetition");
         if (seen == NULL)
             return;
         const uint64_t took = seen->at - last->at;
@@ -136,10 +166,11 @@ void check_ask_count(struct check *c)
     if (!begin(c))
         return;
     unsigned n = 0;
-    while (check_next(c, longest(c) + c->run->quiet_ns) != NULL && n <= RETRIES + 2)
+    const unsigned retries = (unsigned)c->want.retry_cnt;
+    while (next_again(c, longest(c) + c->run->quiet_ns) != NULL && n <= retries + 2)
         n++;
-    if (n != 1 + RETRIES)
-        check_fail(c, "sent %u times, not 1 + %d", n, (int)RETRIES);
+    if (n != 1 + retries)
+        check_fail(c, "sent %u times, not 1 + %u", n, retries);
     else
         check_sent(c, 0, ENG_WC_RETRY_EXC_ERR, "after the last retry");
 }
@@ -147,14 +178,19 @@ void check_ask_count(struct check *c)
 void check_ask_nak(struct check *c)
 {
     ask(c, CHECK_OP_SEND, 1, 5U * c->run->mtu);
-    if (!begin(c) || !message(c, 0, 5))
+    if (!begin(c) || !message(c, 0, packets(c)))
         return;
-    const uint32_t psn = roce_psn_add((uint32_t)c->want.peer_psn, 2);
+    const uint32_t n = packets(c), lost = n / 2;
+    if (n < PARTS) {
+        check_unseen(c, "the peer's messages are too short");
+        return;
+    }
+    const uint32_t psn = roce_psn_add((uint32_t)c->want.peer_psn, lost);
     const struct craft nak =
         check_response(c, ROCE_OPCODE_RC_ACKNOWLEDGE, psn, ROCE_AETH_NAK << 5, 0);
     check_send(c, &nak);
-    if (message(c, 2, 5))
-        acknowledge(c, psn + 2, 1);
+    if (message(c, lost, n))
+        acknowledge(c, last_psn(c), 1);
 }
 
 static void not_ready(struct check *c)
@@ -168,11 +204,11 @@ static void not_ready(struct check *c)
 void check_ask_rnr(struct check *c)
 {
     ask(c, CHECK_OP_SEND, 1, c->run->mtu);
-    if (!begin(c) || !message(c, 0, 1))
+    if (!begin(c) || !message(c, 0, packets(c)))
         return;
     const roce_tstamp asked = c->run->now(c->run->ctx);
     not_ready(c);
-    const struct check_seen *seen = request(c, longest(c) + c->run->answer_ns, "the repetition");
+    const struct check_seen *seen = again(c, longest(c) + c->run->answer_ns, "the repetition");
     if (seen == NULL)
         return;
     const double took = ((double)seen->at - (double)asked) / 1e6;
@@ -188,8 +224,12 @@ void check_ask_rnr_count(struct check *c)
     c->want.rnr_retry = RNR_RETRIES;
     if (!begin(c))
         return;
+    if (c->want.rnr_retry == ENDLESS) {
+        check_unseen(c, "the peer's program tries without end");
+        return;
+    }
     unsigned n = 0;
-    while (check_next(c, longest(c) + c->run->quiet_ns) != NULL && n <= RNR_RETRIES + 2) {
+    while (next_again(c, longest(c) + c->run->quiet_ns) != NULL && n <= RNR_RETRIES + 2) {
         n++;
         not_ready(c);
     }
@@ -249,19 +289,19 @@ static void ignored(struct check *c, const struct craft *wrong)
 {
     const roce_tstamp before = c->run->now(c->run->ctx);
     check_send(c, wrong);
-    const struct check_seen *seen = check_next(c, longest(c) + c->run->answer_ns);
+    const struct check_seen *seen = next_again(c, longest(c) + c->run->answer_ns);
     if (seen == NULL) {
         check_sent(c, 0, 0, "what is not acknowledged was not sent again");
         check_fail(c, "what is not acknowledged was not sent again");
         return;
     }
-    if (!is_packet(c, seen, 0, 1))
+    if (!is_packet(c, seen, 0, packets(c)))
         return;
     if (seen->at < before + ack_timeout(c) / 2) {
         check_fail(c, "sent again at once (frame %llu)", (unsigned long long)seen->frame);
         return;
     }
-    acknowledge(c, (uint32_t)c->want.peer_psn, 1);
+    acknowledge(c, last_psn(c), 1);
     check_pause(c, c->run->quiet_ns);
     check_sent(c, 1, 0, "after the right ACK");
 }
@@ -269,7 +309,7 @@ static void ignored(struct check *c, const struct craft *wrong)
 static bool one_send(struct check *c)
 {
     ask(c, CHECK_OP_SEND, 1, c->run->mtu);
-    return begin(c) && message(c, 0, 1);
+    return begin(c) && message(c, 0, packets(c));
 }
 
 void check_ask_ghost(struct check *c)
@@ -285,8 +325,8 @@ void check_ask_reserved(struct check *c)
 {
     if (!one_send(c))
         return;
-    const struct craft wrong = check_response(
-        c, ROCE_OPCODE_RC_ACKNOWLEDGE, (uint32_t)c->want.peer_psn, ROCE_AETH_RESERVED << 5, 1);
+    const struct craft wrong =
+        check_response(c, ROCE_OPCODE_RC_ACKNOWLEDGE, last_psn(c), ROCE_AETH_RESERVED << 5, 1);
     ignored(c, &wrong);
 }
 
@@ -294,9 +334,8 @@ void check_ask_reserved_nak(struct check *c)
 {
     if (!one_send(c))
         return;
-    const struct craft wrong =
-        check_response(c, ROCE_OPCODE_RC_ACKNOWLEDGE, (uint32_t)c->want.peer_psn,
-                       ROCE_AETH_NAK << 5 | (ROCE_NAK_MAX + 1), 1);
+    const struct craft wrong = check_response(c, ROCE_OPCODE_RC_ACKNOWLEDGE, last_psn(c),
+                                              ROCE_AETH_NAK << 5 | (ROCE_NAK_MAX + 1), 1);
     ignored(c, &wrong);
 }
 
@@ -317,8 +356,7 @@ void check_ask_icrc(struct check *c)
 {
     if (!one_send(c))
         return;
-    struct craft wrong =
-        check_response(c, ROCE_OPCODE_RC_ACKNOWLEDGE, (uint32_t)c->want.peer_psn, ACK, 1);
+    struct craft wrong = check_response(c, ROCE_OPCODE_RC_ACKNOWLEDGE, last_psn(c), ACK, 1);
     wrong.bad_icrc = true;
     ignored(c, &wrong);
 }

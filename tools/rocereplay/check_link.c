@@ -47,7 +47,7 @@ static int loop_idle(void *ctx, roce_tstamp until)
     return 0;
 }
 
-static int loop_open(void *ctx, const struct check_want *want, struct check_offer *offer)
+static int loop_open(void *ctx, struct check_want *want, struct check_offer *offer)
 {
     struct check_link *link = ctx;
     const int rc = check_peer_open(&link->peer, &link->twin, want, offer);
@@ -151,7 +151,7 @@ static int wire_ask_status(struct check_link *link, const char *text, struct che
     return -1;
 }
 
-static int wire_open(void *ctx, const struct check_want *want, struct check_offer *offer)
+static int wire_open(void *ctx, struct check_want *want, struct check_offer *offer)
 {
     struct check_link *link = ctx;
     char line[CHECK_LINE_MAX], text[CHECK_LINE_MAX];
@@ -206,6 +206,7 @@ static int prepare(struct check_link *link, const struct replay_opts *opts, cons
     run->path.has_vlan = opts->has_vlan;
     run->path.vlan_tci = opts->vlan_tci;
     run->port = link->st.loop.port;
+    run->record = link->st.file;
     run->ctx = run->peer_ctx = link;
     run->mtu = (uint16_t)opts->mtu;
     run->timeout = opts->timeout;
@@ -238,14 +239,19 @@ int check_link_loop(struct check_link *link, struct replay_opts *opts)
 int check_link_wire(struct check_link *link, struct replay_opts *opts, uint64_t patience_ns)
 {
     *link = (struct check_link){.fd = -1};
-    if (tcp_resolve(opts->host, AF_UNSPEC, link->ip) != 0 ||
-        station_open(&link->st, opts, link->ip) != 0 || prepare(link, opts, link->ip) != 0)
+    if (opts->by_hand)
+        memcpy(link->ip, opts->peer_addr, 16);
+    else if (tcp_resolve(opts->host, AF_UNSPEC, link->ip) != 0)
+        return -1;
+    if (station_open(&link->st, opts, link->ip) != 0 || prepare(link, opts, link->ip) != 0)
         return -1;
     link->run.now = wire_now;
     link->run.idle = wire_idle;
     link->run.peer = &wire_ops;
     link->run.quiet_ns = link->run.slack_ns = patience_ns;
     link->run.answer_ns = 10 * patience_ns;
+    if (target_kind_of(opts) != NULL)
+        return check_target_init(&link->target, &link->run, &link->st, opts, link->ip);
     return 0;
 }
 

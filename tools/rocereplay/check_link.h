@@ -6,10 +6,12 @@
 
 #include "rocereplay/check.h"
 #include "rocereplay/check_peer.h"
+#include "rocereplay/check_target.h"
 
 struct check_link {
     struct station st, twin;
     struct check_peer peer;
+    struct check_target target;
     struct check_run run;
     uint8_t ip[16]; /* of the peer */
     int fd;         /* TCP to the peer, during a case */

@@ -16,8 +16,11 @@ static struct craft read_of(const struct check *c, uint32_t len)
     return read;
 }
 
-static bool data_right(const struct check_seen *seen, uint64_t off)
+/* What memory holds that was not filled for us nobody knows. */
+static bool data_right(const struct check *c, const struct check_seen *seen, uint64_t off)
 {
+    if (c->run->limits.kind != NULL)
+        return true;
     for (uint32_t i = 0; i < seen->pkt.payload_len; i++)
         if (seen->payload[i] != check_fill(off + i))
             return false;
@@ -49,7 +52,7 @@ static bool answered(struct check *c, const struct craft *read, const char *to)
                  seen->pkt.payload_len != part)
             check_fail(c, "%s: packet %u of the answer is %s (frame %llu)", to, (unsigned)i + 1,
                        check_describe(seen, text), (unsigned long long)seen->frame);
-        else if (!data_right(seen, read->reth.va - c->offer.va + (uint64_t)i * mtu))
+        else if (!data_right(c, seen, read->reth.va - c->offer.va + (uint64_t)i * mtu))
             check_fail(c, "%s: wrong data in frame %llu", to, (unsigned long long)seen->frame);
         else if (!seen->icrc_ok)
             check_fail(c, "%s: bad ICRC in frame %llu", to, (unsigned long long)seen->frame);
@@ -158,7 +161,7 @@ void check_read_excess(struct check *c)
                 return;
             }
             if (seen->pkt.op != ROCE_OP_READ_RESPONSE || seen->pkt.bth.psn != psn ||
-                !data_right(seen, OFF + (uint64_t)k * c->run->mtu)) {
+                !data_right(c, seen, OFF + (uint64_t)k * c->run->mtu)) {
                 check_fail(c, "READ %u of %u was answered by %s (frame %llu)", i + 1,
                            (unsigned)EXCESS, check_describe(seen, text),
                            (unsigned long long)seen->frame);

@@ -6,7 +6,7 @@
 #include "engine/engine.h"
 #include "rocereplay/check.h"
 
-enum { LEN = 64, RNR_CODE = 18, REGION_MIN = 65536 };
+enum { LEN = 64, RNR_CODE = 18, REGION_MIN = 65536, CODE_MASK = 0x1F };
 
 /* The peer's memory as it was at first. */
 static bool untouched(struct check *c, uint64_t off, uint32_t len)
@@ -46,7 +46,9 @@ void check_rnr_nak(struct check *c)
         return;
     send_part(c, ROCE_OPCODE_RC_SEND_ONLY, LEN, true);
     const struct check_seen *seen = check_answer(c);
-    const uint8_t wanted = ROCE_AETH_RNR_NAK << 5 | RNR_CODE;
+    uint8_t wanted = ROCE_AETH_RNR_NAK << 5 | RNR_CODE;
+    if (seen != NULL && c->want.min_rnr_timer == CHECK_UNKNOWN)
+        wanted = ROCE_AETH_RNR_NAK << 5 | (seen->pkt.aeth.syndrome & CODE_MASK);
     if (seen == NULL)
         check_fail(c, "no RNR NAK");
     else if (seen->pkt.op != ROCE_OP_ACK || seen->pkt.aeth.syndrome != wanted ||
@@ -148,7 +150,8 @@ void check_bad_range(struct check *c)
     if (!check_open(c))
         return;
     if (c->offer.len < REGION_MIN) {
-        check_unseen(c, "the peer's region is too small");
+        check_unseen(c, c->offer.len == 0 ? "where the peer's memory ends is not told"
+                                          : "the peer's region is too small");
         return;
     }
     struct craft write = write_of(c, c->offer.len - LEN / 2);

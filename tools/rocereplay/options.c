@@ -501,5 +501,6 @@ int replay_opts_settle(struct replay_opts *opts)
     const int rc = parse_connect(opts);
     opts->wr_op = ops[opts->op].op;
     opts->op_name = ops[opts->op].name;
+    settle_defaults(opts, opts->how == CONNECT_PINGPONG, opts->how == CONNECT_PERFTEST, false);
     return rc == 0 ? parse_shared(opts) : rc;
 }

@@ -55,6 +55,7 @@ struct replay_opts {
     bool has_vlan;
     uint16_t vlan_tci;
     uint64_t seed, duration_ns;
+    uint64_t connect_ns; /* a refused TCP connection is tried again so long */
     uint32_t peer_qpn, peer_psn, peer_rkey, own_qpn_value, own_psn_value; /* of the first QP */
     struct hand hand;
     uint64_t peer_va;

@@ -17,7 +17,7 @@ static const struct target_kind by_hand = {
     .access = ALL,
     .max_qps = HAND_MAX,
     .receives = true,
-    .blind = true,
+    .qp_access = ALL,
     .meet = target_meet_by_hand,
 };
 
@@ -27,7 +27,7 @@ static const struct target_kind by_hand_no_memory = {
     .services = RC | UC | UD,
     .max_qps = HAND_MAX,
     .receives = true,
-    .blind = true,
+    .qp_access = ALL,
     .meet = target_meet_by_hand,
 };
 
@@ -35,6 +35,7 @@ static const struct target_kind cm[] = {
     [APP_LOAD] = {.name = "rocereplay serve --accept cm",
                   .services = RC | UC,
                   .access = ALL,
+                  .qp_access = ALL,
                   .max_qps = QPS_MAX,
                   .receives = true,
                   .meet = target_meet_cm,
@@ -42,11 +43,15 @@ static const struct target_kind cm[] = {
     /* Its memory is for itself, and what it receives has to be its own 16 bytes. */
     [APP_RPING] = {.name = "rping",
                    .services = RC,
+                   .qp_access = ALL,
                    .max_qps = QPS_MAX,
+                   .own_receives = true,
+                   .prompt = TARGET_PROMPT_RPING,
                    .meet = target_meet_cm,
                    .part = target_part_cm},
     [APP_ECHO] = {.name = "ucmatose",
                   .services = RC,
+                  .qp_access = ALL,
                   .max_qps = QPS_MAX,
                   .receives = true,
                   .answers = true,
@@ -59,6 +64,7 @@ static const struct target_kind cm[] = {
 static const struct target_kind perftest[] = {
     [TOOL_SEND] = {.name = "ib_send_bw",
                    .services = RC,
+                   .qp_access = ENG_REMOTE_WRITE,
                    .max_qps = QPS_MAX,
                    .receives = true,
                    .stays = true,
@@ -67,18 +73,21 @@ static const struct target_kind perftest[] = {
     [TOOL_WRITE] = {.name = "ib_write_bw",
                     .services = RC,
                     .access = ENG_REMOTE_WRITE,
+                    .qp_access = ENG_REMOTE_WRITE,
                     .max_qps = QPS_MAX,
                     .meet = target_meet_perftest,
                     .part = target_part_perftest},
     [TOOL_READ] = {.name = "ib_read_bw",
                    .services = RC,
                    .access = ENG_REMOTE_READ,
+                   .qp_access = ENG_REMOTE_READ,
                    .max_qps = QPS_MAX,
                    .meet = target_meet_perftest,
                    .part = target_part_perftest},
     [TOOL_ATOMIC] = {.name = "ib_atomic_bw",
                      .services = RC,
                      .access = ENG_REMOTE_ATOMIC,
+                     .qp_access = ENG_REMOTE_ATOMIC,
                      .max_qps = QPS_MAX,
                      .meet = target_meet_perftest,
                      .part = target_part_perftest},
@@ -92,6 +101,7 @@ static const struct target_kind pingpong[] = {
                 .answers = true,
                 .in_turn = true,
                 .stays = true,
+                .prompt = TARGET_PROMPT_SEND,
                 .meet = target_meet_pingpong},
     [ENG_UC] = {.name = "ibv_uc_pingpong",
                 .services = UC,
@@ -100,6 +110,7 @@ static const struct target_kind pingpong[] = {
                 .answers = true,
                 .in_turn = true,
                 .stays = true,
+                .prompt = TARGET_PROMPT_SEND,
                 .meet = target_meet_pingpong},
     [ENG_UD] = {.name = "ibv_ud_pingpong",
                 .services = UD,
@@ -108,6 +119,7 @@ static const struct target_kind pingpong[] = {
                 .answers = true,
                 .in_turn = true,
                 .stays = true,
+                .prompt = TARGET_PROMPT_SEND,
                 .meet = target_meet_pingpong},
 };
 
@@ -132,7 +144,7 @@ const struct target_kind *target_kind_of(const struct replay_opts *opts)
 int target_open(struct target *t, const struct target_kind *kind, struct station *st,
                 const uint8_t ip[16], struct lane *lanes, uint32_t n)
 {
-    *t = (struct target){.kind = kind, .st = st, .lanes = lanes, .n = n};
+    *t = (struct target){.kind = kind, .st = st, .lanes = lanes, .n = n, .first = t->first};
     return kind->meet(t, ip);
 }
 
@@ -173,7 +185,7 @@ enum target_no target_carries(const struct target_kind *kind, enum eng_service s
     if ((kind->services & 1U << service) == 0)
         return TARGET_NO_SERVICE;
     if (takes && !kind->receives)
-        return TARGET_NO_RECEIVES;
+        return kind->own_receives ? TARGET_OWN_RECEIVES : TARGET_NO_RECEIVES;
     if (right != 0 && kind->access == 0 && len != 0)
         return TARGET_NO_MEMORY;
     if (right != 0 && kind->access != 0 && (kind->access & right) == 0)
@@ -186,6 +198,7 @@ const char *target_no_text(enum target_no why)
     static const char *const texts[TARGET_REASONS] = {
         [TARGET_CAN] = "",
         [TARGET_NO_RECEIVES] = "posts no receives for them",
+        [TARGET_OWN_RECEIVES] = "takes messages of its own kind alone",
         [TARGET_NO_MEMORY] = "tells of no memory",
         [TARGET_NO_RIGHT] = "opens its memory for another operation",
         [TARGET_TOO_LONG] = "has less room than they are long, see --memory",

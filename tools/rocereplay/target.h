@@ -9,16 +9,21 @@
 
 struct target;
 
+/* How its program is made to send. */
+enum target_prompt { TARGET_PROMPT_NONE, TARGET_PROMPT_SEND, TARGET_PROMPT_RPING };
+
 struct target_kind {
     const char *name;
-    unsigned services; /* bits 1 << enum eng_service */
-    unsigned access;   /* ENG_REMOTE_*: what its memory allows; 0: it tells of none */
-    uint32_t max_qps;  /* of one handshake */
-    bool receives;     /* takes SENDs */
-    bool answers;      /* sends messages of its own, too */
-    bool in_turn;      /* one for one: the next is due when the last was answered */
-    bool blind;        /* whether there are receives or rights cannot be known */
-    bool stays;        /* ends when its QP fails, and not before */
+    unsigned services;  /* bits 1 << enum eng_service */
+    unsigned access;    /* ENG_REMOTE_*: what its memory allows; 0: it tells of none */
+    unsigned qp_access; /* and its QPs */
+    uint32_t max_qps;   /* of one handshake */
+    bool receives;      /* takes SENDs */
+    bool own_receives;  /* of its own program alone */
+    bool answers;       /* sends messages of its own, too */
+    bool in_turn;       /* one for one: the next is due when the last was answered */
+    bool stays;         /* ends when its QP fails, and not before */
+    enum target_prompt prompt;
     int (*meet)(struct target *t, const uint8_t ip[16]);
     /* part ends the conversation as the program wants it after |load|. */
     void (*part)(struct target *t, const struct load_result *load);
@@ -34,11 +39,12 @@ struct target {
     struct station *st;
     struct lane *lanes;
     uint32_t n;
+    uint32_t first; /* by hand: so many of the QPs told are used up */
     void *exchange;
 };
 
-/* target_open connects the |n| lanes, which are in INIT, with as many QPs of the peer. 0, or -1
- * with a message printed; target_close either way, before the lanes'. */
+/* target_open connects the |n| lanes, which are in INIT, with as many QPs of the peer; |t| is zero
+ * but for |first|. 0, or -1 with a message printed; target_close either way, before the lanes'. */
 int target_open(struct target *t, const struct target_kind *kind, struct station *st,
                 const uint8_t ip[16], struct lane *lanes, uint32_t n);
 /* target_close ends the conversation: properly when |load| tells what came of it, else at once. */
@@ -48,6 +54,7 @@ void target_close(struct target *t, const struct load_result *load);
 enum target_no {
     TARGET_CAN,
     TARGET_NO_RECEIVES,
+    TARGET_OWN_RECEIVES,
     TARGET_NO_MEMORY,
     TARGET_NO_RIGHT,
     TARGET_TOO_LONG,

@@ -42,17 +42,18 @@ static void tell(const struct target *t)
 int target_meet_by_hand(struct target *t, const uint8_t ip[16])
 {
     const struct hand *hand = &t->st->opts->hand;
-    if (t->n > hand->n) {
+    if (t->first + t->n > hand->n) {
         msg_print("%u QPs are needed, --qpn tells of %u; give as many, or replay less by --host",
                   (unsigned)t->n, (unsigned)hand->n);
         return -1;
     }
-    tell(t);
+    if (t->first == 0)
+        tell(t);
     for (uint32_t i = 0; i < t->n; i++) {
-        struct remote remote = {.qpn = hand->qp[i].qpn,
-                                .psn = hand->qp[i].psn,
-                                .rkey = hand->qp[i].rkey,
-                                .va = hand->qp[i].va};
+        struct remote remote = {.qpn = hand->qp[t->first + i].qpn,
+                                .psn = hand->qp[t->first + i].psn,
+                                .rkey = hand->qp[t->first + i].rkey,
+                                .va = hand->qp[t->first + i].va};
         memcpy(remote.ip, ip, 16);
         if (lane_connect(&t->lanes[i], &remote) != 0)
             return -1;

@@ -15,6 +15,7 @@
 #include "common/signals.h"
 
 #define PATIENCE_NS UINT64_C(30000000000) /* for one item of an exchange */
+#define AGAIN_NS    UINT64_C(20000000)
 
 int tcp_resolve(const char *host, int family, uint8_t ip[16])
 {
@@ -63,31 +64,46 @@ static void set_up(int fd)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
-int tcp_connect(struct station *st, const uint8_t ip[16], uint16_t port)
+/* -1 with errno: refused, or what else; nothing is printed. */
+static int try_connect(struct station *st, int fd, const uint8_t ip[16], uint16_t port)
 {
     struct sockaddr_storage from, to;
     const socklen_t from_len = netif_sockaddr(st->ip, 0, st->netif.index, &from);
     const socklen_t to_len = netif_sockaddr(ip, port, st->netif.index, &to);
-    const int fd = socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&from, from_len) != 0)
-        return fault(fd, "socket to", ip, port, "");
     int err = 0;
     socklen_t len = sizeof(err);
+    if (bind(fd, (struct sockaddr *)&from, from_len) != 0)
+        return -1;
     if (connect(fd, (struct sockaddr *)&to, to_len) != 0) {
         if (errno != EINPROGRESS)
-            return fault(fd, "connecting to", ip, port, "; is the peer's program running?");
+            return -1;
         if (!ready(st, fd, POLLOUT, station_now(st) + PATIENCE_NS)) {
             errno = signals_interrupted() ? EINTR : ETIMEDOUT;
-            return fault(fd, "connecting to", ip, port, "");
+            return -1;
         }
         (void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
     }
-    if (err != 0) {
-        errno = err;
-        return fault(fd, "connecting to", ip, port, "; is the peer's program running?");
+    errno = err;
+    return err == 0 ? 0 : -1;
+}
+
+int tcp_connect(struct station *st, const uint8_t ip[16], uint16_t port)
+{
+    const int family = netif_is_ipv4(ip) ? AF_INET : AF_INET6;
+    const roce_tstamp give_up = station_now(st) + st->opts->connect_ns;
+    for (;;) {
+        const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (fd < 0)
+            return fault(fd, "socket to", ip, port, "");
+        if (try_connect(st, fd, ip, port) == 0) {
+            set_up(fd);
+            return fd;
+        }
+        if (errno != ECONNREFUSED || station_now(st) >= give_up || signals_interrupted())
+            return fault(fd, "connecting to", ip, port, "; is the peer's program running?");
+        (void)close(fd);
+        (void)station_idle(st, station_now(st) + AGAIN_NS, -1, 0);
     }
-    set_up(fd);
-    return fd;
 }
 
 int tcp_listen(const struct station *st, uint16_t port)
