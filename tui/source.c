@@ -40,10 +40,8 @@ static const char *base_name(const char *path)
 static int open_file(struct source *source)
 {
     const struct top_opts *opts = source->opts;
-    /* With the ICRC every byte is looked at. */
-    const struct roce_reader_opts how = {.whole = !opts->common.no_icrc};
     struct stat st;
-    source->reader = input_open("rocetop", opts->file, &how);
+    source->reader = input_open("rocetop", opts->file, NULL);
     if (source->reader == NULL)
         return EXIT_IO;
     source->info.seekable = stat(opts->file, &st) == 0 && S_ISREG(st.st_mode);
@@ -202,11 +200,10 @@ const char *tui_source_text(const struct source *source)
 
 int tui_source_rewind(struct source *source)
 {
-    const struct roce_reader_opts how = {.whole = !source->opts->common.no_icrc};
     int err;
     if (!source->info.seekable)
         return ROCE_ERR_UNSUPPORTED;
-    struct roce_reader *reader = roce_reader_open(source->opts->file, &how, &err, source->text);
+    struct roce_reader *reader = roce_reader_open(source->opts->file, NULL, &err, source->text);
     if (reader == NULL)
         return err;
     signals_reader(reader);

@@ -227,9 +227,6 @@ int roce_reader_next(struct roce_reader *reader, struct roce_frame *frames, int 
         return reader->live->next(reader, frames, max);
     if (cap_wake_broken(&reader->source.wake))
         return finish(reader, 0);
-    const int lost = reader->result < 0 ? 0 : cap_source_check(&reader->source);
-    if (lost < 0)
-        return finish(reader, cap_reader_fault(reader, lost, "%s", reader->source.text));
     for (;;) {
         const int n = reader->result < 0 ? 0 : reader->walk(reader, frames, max);
         if (n > 0) {

@@ -22,31 +22,17 @@ int cap_source_fail(struct cap_source *source, int err, const char *format, ...)
     return err;
 }
 
-static void init(struct cap_source *source, enum cap_source_kind kind,
-                 const struct roce_reader_opts *opts)
+static void init(struct cap_source *source, const struct roce_reader_opts *opts)
 {
     memset(source, 0, sizeof(*source));
-    source->kind = kind;
     source->fd = -1;
     source->opening = true;
     source->start = source->pos = source->end = cap_nothing;
     cap_wake_init(&source->wake);
     if (opts != NULL) {
         source->follow = opts->follow;
-        source->whole = opts->whole;
         source->hold = opts->hold;
     }
-}
-
-/* Whether the file can be mapped from |at| on: not when it is compressed, and not files of the
- * kernel (/proc), whose size is told as 0. */
-static bool can_map(const struct cap_source *source, off_t at)
-{
-    uint8_t magic[CAP_CODEC_MAGIC_LEN];
-    if (!source->regular || source->follow || source->whole || source->file_size == 0 || at < 0)
-        return false;
-    const ssize_t n = pread(source->fd, magic, sizeof(magic), at);
-    return n >= 0 && cap_codec_detect(magic, (size_t)n) == CAP_CODEC_NONE;
 }
 
 static int start(struct cap_source *source)
@@ -65,16 +51,6 @@ static int start(struct cap_source *source)
     source->file_pos = at > 0 ? (uint64_t)at : 0;
     if (source->regular)
         posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    if (!can_map(source, at))
-        return cap_stream_start(source);
-    source->kind = CAP_SOURCE_MAPPED;
-    source->start_offset = source->file_pos;
-    if (cap_mapped_fill(source, 1) >= 0)
-        return 0;
-    /* Some file systems cannot map. */
-    source->text[0] = '\0';
-    source->kind = CAP_SOURCE_STREAM;
-    source->start_offset = 0;
     return cap_stream_start(source);
 }
 
@@ -82,7 +58,7 @@ int cap_source_open(struct cap_source *source, const char *path,
                     const struct roce_reader_opts *opts)
 {
     const bool standard_input = strcmp(path, "-") == 0;
-    init(source, CAP_SOURCE_STREAM, opts);
+    init(source, opts);
     source->fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     source->own_fd = !standard_input;
     if (source->fd < 0)
@@ -92,14 +68,14 @@ int cap_source_open(struct cap_source *source, const char *path,
 
 int cap_source_fd(struct cap_source *source, int fd, const struct roce_reader_opts *opts)
 {
-    init(source, CAP_SOURCE_STREAM, opts);
+    init(source, opts);
     source->fd = fd;
     return start(source);
 }
 
 int cap_source_memory(struct cap_source *source, const uint8_t *data, size_t len)
 {
-    init(source, CAP_SOURCE_MEMORY, NULL);
+    init(source, NULL);
     source->regular = true;
     source->file_size = len;
     source->pos = source->start = data;
@@ -128,8 +104,6 @@ void cap_source_release(struct cap_source *source, uint64_t mark)
         struct cap_window *window = &source->held[i];
         if (window->mark > mark)
             source->held[kept++] = *window;
-        else if (source->kind == CAP_SOURCE_MAPPED)
-            cap_mapped_drop(window);
         else
             cap_stream_drop(source, window);
     }
@@ -140,7 +114,6 @@ void cap_source_close(struct cap_source *source)
 {
     cap_source_release(source, UINT64_MAX);
     free(source->held);
-    cap_mapped_close(source);
     cap_stream_close(source);
     if (source->own_fd && source->fd >= 0)
         close(source->fd);
@@ -153,27 +126,14 @@ int cap_source_fill(struct cap_source *source, size_t need)
 {
     if (cap_source_avail(source) >= need)
         return 1;
-    switch (source->kind) {
-    case CAP_SOURCE_MAPPED:
-        return cap_mapped_fill(source, need);
-    case CAP_SOURCE_STREAM:
-        return cap_stream_fill(source, need);
-    case CAP_SOURCE_MEMORY:
-        break;
-    }
-    return 0;
-}
-
-int cap_source_check(struct cap_source *source)
-{
-    return source->kind == CAP_SOURCE_MAPPED ? cap_mapped_check(source) : 0;
+    return source->fd < 0 ? 0 : cap_stream_fill(source, need);
 }
 
 uint64_t cap_source_consumed(const struct cap_source *source)
 {
     if (source->codec != NULL)
         return source->file_pos - source->in_len;
-    if (source->kind == CAP_SOURCE_STREAM)
+    if (source->fd >= 0)
         return source->file_pos - cap_source_avail(source);
     return cap_source_offset(source);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The bytes of a capture as a window that moves forward: over a mapped file, over one buffer that
- * is refilled, or over memory. Parsers borrow from the window; only cap_source_fill moves it. */
+/* The bytes of a capture as a window that moves forward: over one buffer that is refilled, or over
+ * memory. Parsers borrow from the window; only cap_source_fill moves it. */
 #ifndef CAPTURE_SOURCE_H
 #define CAPTURE_SOURCE_H
 
@@ -14,12 +14,10 @@
 #include "codec.h"
 #include "wake.h"
 
-enum cap_source_kind { CAP_SOURCE_MEMORY, CAP_SOURCE_MAPPED, CAP_SOURCE_STREAM };
-
-/* A window that was left behind and may still be read. */
+/* A buffer that was left behind and may still be read, or is free for reuse. */
 struct cap_window {
-    void *map; /* stream: the buffer */
-    size_t map_len;
+    uint8_t *buf;
+    size_t cap;
     uint64_t mark; /* source->mark then */
 };
 #define CAP_SPARES 32
@@ -30,26 +28,21 @@ struct cap_source {
     const uint8_t *start;
     uint64_t start_offset; /* of |start| in the (uncompressed) input */
 
-    enum cap_source_kind kind;
-    int fd;
+    int fd; /* -1: memory */
     bool own_fd;
     bool regular;
     bool follow;
-    bool whole;         /* read() although it could be mapped */
     bool opening;       /* a signal ends the wait, because nobody can break it yet */
     bool broken;        /* cap_source_fill returned 0 because of cap_wake_break */
     uint64_t file_size; /* regular files, as last seen */
     struct cap_wake wake;
 
-    void *map; /* mapped: the whole pages under the window */
-    size_t map_len;
-    size_t window; /* size of the last window asked for */
-    bool hold;     /* windows left behind stay valid until cap_source_release */
-    uint64_t mark; /* tells windows apart for it: what the parser has handed out */
+    bool hold;     /* buffers left behind stay valid until cap_source_release */
+    uint64_t mark; /* tells buffers apart for it: what the parser has handed out */
     struct cap_window *held;
     size_t held_count, held_cap;
 
-    uint8_t *buf; /* stream */
+    uint8_t *buf;
     size_t buf_cap;
     uint64_t buf_mark;                   /* |mark| when the buffer was taken */
     struct cap_window spare[CAP_SPARES]; /* buffers released */
@@ -82,10 +75,6 @@ void cap_source_close(struct cap_source *source);
  * enum roce_err with |source->text| set. */
 int cap_source_fill(struct cap_source *source, size_t need);
 
-/* cap_source_check returns 0 when the window can be looked at again after the caller has done
- * something else, or a negative enum roce_err with |source->text| set. */
-int cap_source_check(struct cap_source *source);
-
 static inline size_t cap_source_avail(const struct cap_source *source)
 {
     return (size_t)(source->end - source->pos);
@@ -111,11 +100,7 @@ extern const uint8_t cap_nothing[1]; /* an empty window lies here */
  */
 bool cap_source_leave(struct cap_source *source, struct cap_window window);
 
-/* The inside of these functions for either kind with a descriptor. */
-int cap_mapped_fill(struct cap_source *source, size_t need);
-int cap_mapped_check(struct cap_source *source);
-void cap_mapped_close(struct cap_source *source);
-void cap_mapped_drop(struct cap_window *window);
+/* The inside of these functions for what has a descriptor. */
 void cap_stream_drop(struct cap_source *source, struct cap_window *window);
 void cap_stream_close(struct cap_source *source);
 int cap_stream_start(struct cap_source *source);

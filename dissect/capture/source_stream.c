@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Pipes, compressed and growing files, and files that are looked at whole: one buffer, refilled as
- * a whole. Frames are borrowed from it; only the one that straddles two fillings is moved. When
- * frames are held, every filling has a buffer of its own. */
+/* Files and pipes, compressed or not: one buffer, refilled as a whole. Frames are borrowed from it;
+ * only the one that straddles two fillings is moved. When frames are held, every filling has a
+ * buffer of its own.
+ *
+ * Plain files are not mapped: the kernel's copy into a buffer that stays in the cache costs less
+ * than fresh page tables and first touches do (ARCHITECTURE.md has figures), and a file that
+ * someone truncates meanwhile cannot raise SIGBUS. */
 #include "source.h"
 
 #include <errno.h>
@@ -136,13 +140,13 @@ void cap_stream_drop(struct cap_source *source, struct cap_window *window)
     if (source->spares < CAP_SPARES)
         source->spare[source->spares++] = *window;
     else
-        free(window->map);
+        free(window->buf);
 }
 
 void cap_stream_close(struct cap_source *source)
 {
     while (source->spares > 0)
-        free(source->spare[--source->spares].map);
+        free(source->spare[--source->spares].buf);
     free(source->buf);
 }
 
@@ -154,21 +158,21 @@ static bool leave_buffer(struct cap_source *source, size_t have)
     struct cap_window next = {0};
     if (source->spares > 0)
         next = source->spare[--source->spares];
-    if (next.map_len < cap) {
-        free(next.map);
-        next.map = malloc(cap);
-        next.map_len = cap;
+    if (next.cap < cap) {
+        free(next.buf);
+        next.buf = malloc(cap);
+        next.cap = cap;
     }
-    if (next.map == NULL ||
+    if (next.buf == NULL ||
         !cap_source_leave(source,
                           (struct cap_window){source->buf, source->buf_cap, source->mark})) {
-        free(next.map);
+        free(next.buf);
         return false;
     }
     if (have > 0)
-        memcpy(next.map, source->pos, have);
-    source->buf = next.map;
-    source->buf_cap = next.map_len;
+        memcpy(next.buf, source->pos, have);
+    source->buf = next.buf;
+    source->buf_cap = next.cap;
     source->buf_mark = source->mark;
     return true;
 }

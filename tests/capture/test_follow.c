@@ -251,7 +251,7 @@ static void test_file_that_shrinks_is_cut_short(void **state)
     assert_string_equal(roce_reader_text(reader), "the file shrank while it was read");
     roce_reader_del(reader);
 
-    /* Mapped: seen before the next window, whose packet was cut off. */
+    /* Without waiting for more it is as wrong. */
     write_file(path, file.data, file.len - 5);
     reader = roce_reader_open(path, NULL, NULL, NULL);
     assert_int_equal(roce_reader_next(reader, frames, 64), PACKETS - 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Frames of a file outlive further batches when the reader was asked to hold them: of one that is
- * mapped, one that is read through buffers, one that is compressed. */
+/* Frames of a file outlive further batches when the reader was asked to hold them: of a plain one
+ * and of one that is compressed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,10 +92,10 @@ static int drop(void **state)
     return unlink(path) + unlink(packed);
 }
 
-static void keeps_all(const char *file, bool whole)
+static void keeps_all(const char *file)
 {
     static struct roce_frame frames[FRAMES];
-    const struct roce_reader_opts opts = {.hold = true, .whole = whole};
+    const struct roce_reader_opts opts = {.hold = true};
     struct roce_reader *reader = roce_reader_open(file, &opts, NULL, NULL);
     uint32_t got = 0;
     int n;
@@ -112,16 +112,15 @@ static void keeps_all(const char *file, bool whole)
 static void test_hold_keeps_all_frames(void **state)
 {
     (void)state;
-    keeps_all(path, false);
-    keeps_all(path, true);
-    keeps_all(packed, false);
+    keeps_all(path);
+    keeps_all(packed);
 }
 
 /* What lies behind the released frame stays valid, in every window. */
-static void releases_what_is_named(const char *file, bool whole)
+static void releases_what_is_named(const char *file)
 {
     static struct roce_frame frames[FRAMES];
-    const struct roce_reader_opts opts = {.hold = true, .whole = whole};
+    const struct roce_reader_opts opts = {.hold = true};
     struct roce_reader *reader = roce_reader_open(file, &opts, NULL, NULL);
     uint32_t got = 0, checked = 0;
     int n;
@@ -143,9 +142,8 @@ static void releases_what_is_named(const char *file, bool whole)
 static void test_hold_releases_only_what_is_named(void **state)
 {
     (void)state;
-    releases_what_is_named(path, false);
-    releases_what_is_named(path, true);
-    releases_what_is_named(packed, false);
+    releases_what_is_named(path);
+    releases_what_is_named(packed);
 }
 
 static void test_hold_is_off_unless_asked(void **state)

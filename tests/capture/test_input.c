@@ -185,8 +185,8 @@ static void test_input_is_the_same_from_everywhere(void **state)
     }
 }
 
-/* More than one window of a mapped file and more than one buffer of a stream, with frames of any
- * size across their edges. */
+/* More than one buffer of a plain and of a compressed file, with frames of any size across their
+ * edges. */
 static void test_input_of_many_windows(void **state)
 {
     (void)state;

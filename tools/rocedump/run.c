@@ -63,7 +63,6 @@ static int open_input(struct run *run)
     /* A look ahead ends where the file ends now. */
     const struct roce_reader_opts opts = {
         .follow = run->opts->follow && !run->learning,
-        .whole = !run->opts->common.no_icrc || run->opts->common.write != NULL,
     };
     if (run->live)
         run->reader = live_open("rocedump", &run->opts->live, run->opts->bpf,

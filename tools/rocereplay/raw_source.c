@@ -69,9 +69,8 @@ void raw_store_free(struct raw_store *store)
 
 int raw_source_open(struct raw_source *src, const char *file)
 {
-    static const struct roce_reader_opts opts = {.whole = true};
     *src = (struct raw_source){.file = file};
-    src->reader = input_open("rocereplay", file, &opts);
+    src->reader = input_open("rocereplay", file, NULL);
     if (src->reader == NULL)
         return -1;
     signals_reader(src->reader);

@@ -60,7 +60,7 @@ static bool matches(struct decoder *decoder, const struct roce_frame *frame,
 
 enum { CLAIM_AHEAD = 6, FETCH_AHEAD = 4, FETCH_MAX = 4608 };
 
-/* The ICRC looks at every byte, and those of a mapped file are in no cache yet. */
+/* The ICRC looks at every byte, and another thread may have read them. */
 static inline void fetch_bytes(const struct roce_frame *frame)
 {
 #if defined(__GNUC__)
@@ -114,7 +114,7 @@ CLAIMS static void select_and_decode(struct decoder *decoder, struct feed_batch 
     if (!selects && snaplen == 0 && decoder->selection.filter == NULL) {
         for (int i = 0; i < n; i++) {
             claim(&batch->packet[i + CLAIM_AHEAD < n ? i + CLAIM_AHEAD : i]);
-            if (decoder->mapped && batch->checked && i + FETCH_AHEAD < n)
+            if (decoder->far && batch->checked && i + FETCH_AHEAD < n)
                 fetch_bytes(&batch->frame[i + FETCH_AHEAD]);
             decode_one(decoder, &batch->frame[i], &batch->packet[i], &batch->icrc[i],
                        batch->checked);

@@ -11,7 +11,7 @@ struct decoder {
     const struct stat_opts *opts;
     struct roce_decode_opts decode;
     struct selection selection;
-    bool mapped; /* frames lie in a file, maybe in no cache yet */
+    bool far; /* frames may lie in another processor's cache */
 };
 
 /* decoder_init prepares a zeroed |decoder| for |opts|, which is kept, and the expression |bpf|.

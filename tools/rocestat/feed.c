@@ -235,7 +235,7 @@ static int prepare_decoders(struct feed *feed)
     const uint32_t linktype = iface != NULL ? iface->linktype : ROCE_LINK_ETHERNET;
     for (uint32_t i = 0; i < feed->jobs; i++) {
         feed->worker[i].feed = feed;
-        feed->worker[i].decoder.mapped = feed->holds;
+        feed->worker[i].decoder.far = feed->holds;
         /* The kernel runs the expression over what comes from interfaces. */
         const int status = decoder_init(&feed->worker[i].decoder, feed->opts,
                                         feed->live ? "" : feed->opts->bpf, linktype);
@@ -275,10 +275,7 @@ struct feed *feed_open(const struct stat_opts *opts, int *status)
     feed->jobs = opts->jobs == 0 ? 1 : (uint32_t)opts->jobs;
     (void)pthread_mutex_init(&feed->lock, NULL);
     (void)pthread_cond_init(&feed->changed, NULL);
-    const struct roce_reader_opts how = {
-        .hold = feed->jobs > 1,
-        .whole = feed->jobs == 1 && !opts->common.no_icrc,
-    };
+    const struct roce_reader_opts how = {.hold = feed->jobs > 1};
     if (feed->live)
         feed->reader = live_open("rocestat", &opts->live, opts->bpf, opts->common.snaplen, status);
     else

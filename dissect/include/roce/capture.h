@@ -38,8 +38,6 @@ struct roce_reader_opts {
     bool follow; /* at the end of a growing regular file wait for more (until roce_reader_break)
                     instead of ending */
     bool hold;   /* frames of a file stay valid until roce_reader_release */
-    bool whole;  /* the caller looks at every byte (ICRC, copies): the file is read through a buffer
-                    that stays in the cache, which is faster then than mapping it */
 };
 
 /* roce_reader_open opens |path| ("-": standard input): pcap, pcapng, either of them inside gzip or
