@@ -85,7 +85,8 @@ static void fill_status(struct batch *batch, bool ended)
     s->speed = batch->opts->speed_factor;
     memcpy(s->name, info.name, sizeof(s->name));
     (void)snprintf(s->bpf, sizeof(s->bpf), "%.90s", batch->opts->bpf);
-    tui_model_dropped(batch->model, info.dropped_kernel + info.dropped_iface);
+    tui_model_dropped(batch->model, info.dropped_kernel + info.dropped_iface,
+                      tui_source_clock(batch->source));
 }
 
 static bool print(struct batch *batch, bool ended)

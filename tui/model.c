@@ -16,6 +16,7 @@
 /* A time stamp so far ahead of its neighbours is damaged, or the clock was set. */
 #define STRAY_AHEAD  (3600 * SEC)
 #define STRAY_BEHIND (10 * SEC)
+#define DROPS_SLACK  (200 * MS)
 
 enum { STRAYS_MAX = 64, PAIR_SLOTS = 4 * SNAP_ROWS_MAX, CE_FRAMES_MIN = 100 };
 
@@ -132,11 +133,7 @@ static void note_drops(struct model *model)
     const uint64_t lost = model->dropped - model->dropped_before;
     if (lost == 0)
         return;
-    const uint32_t place = model->n_drops++ % SNAP_DROPS_MAX;
     const roce_tstamp until = tui_series_end(&model->recent);
-    model->drops[place].from = until - model->opts.interval_ns;
-    model->drops[place].until = until;
-    model->drops[place].count = lost;
     model->dropped_before = model->dropped;
     tui_log_note(&model->log,
                  &(struct log_entry){.ts = until - 1, .type = LOG_TYPE_CAPTURE, .count = lost},
@@ -514,10 +511,45 @@ void tui_model_advance(struct model *model, roce_tstamp now)
     settle(model, now);
 }
 
-void tui_model_dropped(struct model *model, uint64_t total)
+/* Of drops it is known only that they came between two readings of the counter, and the reader of a
+ * ring looks at it some ms before we ask. The gap that they make is in the frames behind them. */
+static void add_drops(struct model *model, uint64_t lost, roce_tstamp at)
 {
+    const uint64_t length = model->opts.interval_ns;
+    roce_tstamp from = model->now, until = model->now;
+    if (at > model->now) {
+        from = model->counted_at > DROPS_SLACK ? model->counted_at - DROPS_SLACK : model->now;
+        until = at + DROPS_SLACK;
+    }
+    from -= from % length;
+    until += length - until % length;
+    if (model->n_drops > 0) {
+        const uint32_t last = (model->n_drops - 1) % SNAP_DROPS_MAX;
+        if (from < model->drops[last].until) {
+            if (until > model->drops[last].until)
+                model->drops[last].until = until;
+            model->drops[last].count += lost;
+            return;
+        }
+    }
+    const uint32_t place = model->n_drops++ % SNAP_DROPS_MAX;
+    model->drops[place].from = from;
+    model->drops[place].until = until;
+    model->drops[place].count = lost;
+}
+
+void tui_model_dropped(struct model *model, uint64_t total, roce_tstamp at)
+{
+    if (total > model->dropped)
+        add_drops(model, total - model->dropped, at);
+    model->counted_at = model->now;
     model->dropped = total;
     roce_observer_dropped(model->obs, total);
+}
+
+void tui_model_dropped_before(struct model *model, uint64_t total)
+{
+    model->dropped = model->dropped_before = total;
 }
 
 void tui_model_finish(struct model *model)

@@ -43,8 +43,12 @@ void tui_model_feed(struct model *model, const struct model_batch *batch, int fr
 /* tui_model_advance says that it is |now| although no frame came: intervals end. */
 void tui_model_advance(struct model *model, roce_tstamp now);
 
-/* tui_model_dropped tells how many frames the capture lost so far. */
-void tui_model_dropped(struct model *model, uint64_t total);
+/* tui_model_dropped tells how many frames the capture lost until |at|, a time of its clock; 0:
+ * until the newest frame. Live, the newest frame may be much older. */
+void tui_model_dropped(struct model *model, uint64_t total, roce_tstamp at);
+
+/* tui_model_dropped_before tells how many frames were lost before there was a model. */
+void tui_model_dropped_before(struct model *model, uint64_t total);
 
 /* tui_model_finish says that the capture is over. */
 void tui_model_finish(struct model *model);

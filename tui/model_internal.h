@@ -69,6 +69,7 @@ struct model {
     struct pauser pauser[MODEL_PAUSERS];
     uint32_t pausers;
     uint64_t dropped, dropped_before; /* now, and when the open interval began */
+    roce_tstamp counted_at;           /* |now| when |dropped| was told */
     struct {
         roce_tstamp from, until;
         uint64_t count;

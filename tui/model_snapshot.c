@@ -427,12 +427,6 @@ static void take_times(struct model *model, struct snapshot *out)
         out->drops[i].until = model->drops[i].until;
         out->drops[i].count = model->drops[i].count;
     }
-    if (model->dropped > model->dropped_before && out->n_drops < SNAP_DROPS_MAX) {
-        out->drops[out->n_drops].from = model->recent.start;
-        out->drops[out->n_drops].from = tui_series_end(&model->recent) - model->opts.interval_ns;
-        out->drops[out->n_drops].until = UINT64_MAX;
-        out->drops[out->n_drops++].count = model->dropped - model->dropped_before;
-    }
 }
 
 void tui_model_snapshot(struct model *model, const struct snap_want *want, struct snapshot *out)

@@ -45,7 +45,8 @@ void tui_player_publish(struct player *player)
     (void)pthread_mutex_lock(&player->lock);
     player->shown = s;
     (void)pthread_mutex_unlock(&player->lock);
-    tui_model_dropped(player->model, info.dropped_kernel + info.dropped_iface);
+    tui_model_dropped(player->model, info.dropped_kernel + info.dropped_iface,
+                      tui_source_clock(player->source));
 }
 
 static void restart_model(struct player *player)
@@ -139,8 +140,11 @@ bool tui_player_obey(struct player *player)
         (void)pthread_cond_broadcast(&player->changed);
     }
     (void)pthread_mutex_unlock(&player->lock);
-    if (o.stop)
+    if (o.stop) {
+        if (o.set_filter)
+            roce_filter_del(o.filter);
         return false;
+    }
     if (o.set_filter) {
         const uint64_t frames = player->frames;
         tui_model_filter(player->model, o.filter);
@@ -152,8 +156,12 @@ bool tui_player_obey(struct player *player)
             player->goal_frame = frames;
         }
     }
-    if (o.reset)
+    if (o.reset) {
+        struct source_info info;
         restart_model(player);
+        tui_source_info(player->source, &info);
+        tui_model_dropped_before(player->model, info.dropped_kernel + info.dropped_iface);
+    }
     if (o.tune) {
         player->model_opts.ce_permille = o.ce_permille;
         player->model_opts.cnp_per_sec = o.cnp_per_sec;

@@ -221,6 +221,15 @@ roce_tstamp tui_source_now(const struct source *source)
     return since > LIVE_LAG_NS ? source->newest + (since - LIVE_LAG_NS) : source->newest;
 }
 
+roce_tstamp tui_source_clock(const struct source *source)
+{
+    if (!source->info.live)
+        return 0;
+    if (source->opts->live.clock == LIVE_CLOCK_HOST)
+        return clock_realtime_ns();
+    return source->newest != 0 ? source->newest + (clock_monotonic_ns() - source->newest_at) : 0;
+}
+
 void tui_source_info(const struct source *source, struct source_info *info)
 {
     *info = source->info;

@@ -42,6 +42,9 @@ int tui_source_rewind(struct source *source);
  * first frame. */
 roce_tstamp tui_source_now(const struct source *source);
 
+/* tui_source_clock returns the time of a live source's clock, 0 where that cannot be told. */
+roce_tstamp tui_source_clock(const struct source *source);
+
 void tui_source_info(const struct source *source, struct source_info *info);
 
 /* tui_source_break ends a tui_source_next that waits in another thread, and all later ones. */

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """rocestat, rocetop and rocedump on a mirror port of two rocereplay ends, against what these know of themselves.
 
-A bridge that learns nothing is a hub: its third port shows both directions, as a mirror port does."""
+A bridge that learns nothing is a hub: its third port shows both directions, as a mirror port does. Frames under way are
+kept so few that an end which comes late to its own receive ring finds all of them there, and ACK timeouts so long that
+it is not taken for dead: either would be a loss or a resend that nobody injected."""
 import collections
 import json
 import os
@@ -17,6 +19,7 @@ import net
 GEN, SERVE, MIRROR = "10.99.1.1", "10.99.1.2", "m1"
 # The transport alone: no ARP, and nothing of the TCP connection on which the two ends meet.
 ROCE = ("udp", "dst", "port", "4791")
+FEW = ("--max-flows", 1000)  # room for a million takes a sanitizer seconds to lay out
 THERE = None  # the namespace of serve
 
 
@@ -107,12 +110,13 @@ class Engine(net.Case):
         ours, theirs = json.loads(self.ours.read_text()), json.loads(self.theirs.read_text())
         for truth in (ours, theirs):
             self.assertEqual((truth["faults_not_listed"], truth["qps_not_listed"]), (0, 0))
+            self.assertEqual(truth["device"]["ring_dropped"], 0)
         return Ends(ours, theirs)
 
     def watch(self):
         common = ("-i", MIRROR, *ROCE)
-        return {"rocestat": self.start("rocestat", "--json", *common),
-                "rocetop": self.start("rocetop", "--config=/dev/null", "--json", *common),
+        return {"rocestat": self.start("rocestat", "--json", *FEW, *common),
+                "rocetop": self.start("rocetop", "--config=/dev/null", "--json", *FEW, *common),
                 "rocedump": self.start("rocedump", "--ndjson", "-a", *common, out=net.WORK / "lines.json")}
 
     def run_all(self, *args, serve=()):
@@ -148,8 +152,8 @@ class Engine(net.Case):
     def test_losses_are_where_they_were_made(self):
         """A gap of one, of two, the first packet of a message, and a loss at each of two QPs of three; nothing at the
         third."""
-        ends, seen = self.run_all("--op", "write", "--size", 8192, "-n", 200, "--qp", 3, "--seed", 11, "--timeout", 18,
-                                  "--drop", "#1:+9,#1:+300,#1:+301,#1:+800,#2:+77,#2:+500:1")
+        ends, seen = self.run_all("--op", "write", "--size", 8192, "-n", 200, "--qp", 3, "--seed", 11, "--timeout", 20,
+                                  "--tx-depth", 16, "--drop", "#1:+9,#1:+300,#1:+301,#1:+800,#2:+77,#2:+500:1")
         self.check(ends, seen)
         wanted = {0: ([9, 300, 301, 800], 3), 1: ([77, 500], 2), 2: ([], 0)}
         for i, (offsets, gaps) in wanted.items():
@@ -176,9 +180,9 @@ class Engine(net.Case):
 
     def test_random_faults_of_both_ends(self):
         """Everything at once, both ways; marks are answered by the notification points of the two."""
-        faults = ("--drop", "1%", "--dup", "1%", "--reorder", "1%", "--tclass", 2, "--timeout", 10)
+        faults = ("--drop", "1%", "--dup", "1%", "--reorder", "1%", "--tclass", 2, "--timeout", 13)
         ends, seen = self.run_all("--op", "read", "--size", 8192, "-n", 200, "--qp", 4, "--seed", 12, "--cnp", "2%",
-                                  *faults, serve=("--seed", 13, "--ce", "3%", *faults))
+                                  "--tx-depth", 16, *faults, serve=("--seed", 13, "--ce", "3%", *faults))
         self.check(ends, seen)
         for name in ("ce", "cnps", "dup"):
             self.assertGreater(sum(flow[name] for flow in ends.flows.values()), 20)
@@ -186,14 +190,16 @@ class Engine(net.Case):
 
     def test_drops_of_the_ring_are_no_loss(self):
         """Traffic without a loss into rings of 64 KiB, and the programs stand still for a part of it."""
-        small = ("-i", MIRROR, "-B", 64, *ROCE)
+        small = ("-i", MIRROR, "-B", 64, *FEW, *ROCE)
         stat = self.start("rocestat", "--json", *small)
         top = self.start("rocetop", "--config=/dev/null", "--json", *small)
+        for program in (stat, top):
+            program.counted()  # it answers: it is at its ring
         serve = self.start_serve()
         gen = self.start_gen("--op", "write", "--size", 256, "-n", 10000, "--qp", 4, "--seed", 14,
-                             "--rate-limit", "60M", "--timeout", 18)
+                             "--rate-limit", "60M", "--timeout", 22)
         for program in (stat, top):
-            net.until(lambda: program.counted() > 2000, "frames of the beginning")
+            net.until(lambda: program.counted() > 0, "frames of the beginning")
             program.process.send_signal(signal.SIGSTOP)
         sent = self.passed()
         net.until(lambda: self.passed() > sent + 15000, "frames of the middle")

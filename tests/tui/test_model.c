@@ -127,7 +127,7 @@ static void test_drops_make_gaps_unsure(void **state)
     frames_send(f->model, &spec, FRAMES_T0);
     spec = send_of(12);
     frames_send(f->model, &spec, FRAMES_T0 + 100 * FRAMES_MS);
-    tui_model_dropped(f->model, 7);
+    tui_model_dropped(f->model, 7, 0);
     spec = send_of(13);
     frames_send(f->model, &spec, FRAMES_T0 + FRAMES_SEC + FRAMES_MS);
     spec = send_of(15);
@@ -141,6 +141,41 @@ static void test_drops_make_gaps_unsure(void **state)
     assert_int_equal(drops, 1);
     assert_non_null(strstr(tui_log_detail(text, sizeof(text), &s->log.entry[0], true), "unsure"));
     assert_null(strstr(tui_log_detail(text, sizeof(text), &s->log.entry[0], true), "lost"));
+}
+
+/* Live, the counter is ahead of the frames: those before the drops still lie in the ring. The gap
+ * comes with the first frame behind them. */
+static void test_drops_read_ahead_make_gaps_unsure(void **state)
+{
+    struct fixture *f = *state;
+    struct frames_spec spec = send_of(10);
+    frames_send(f->model, &spec, FRAMES_T0);
+    tui_model_dropped(f->model, 0, FRAMES_T0 + FRAMES_MS);
+    spec = send_of(11);
+    frames_send(f->model, &spec, FRAMES_T0 + 100 * FRAMES_MS);
+    tui_model_dropped(f->model, 7, FRAMES_T0 + 3 * FRAMES_SEC);
+    spec = send_of(15);
+    frames_send(f->model, &spec, FRAMES_T0 + 3 * FRAMES_SEC + FRAMES_MS);
+    tui_model_dropped(f->model, 7, FRAMES_T0 + 6 * FRAMES_SEC);
+    spec = send_of(17);
+    frames_send(f->model, &spec, FRAMES_T0 + 6 * FRAMES_SEC);
+    const struct snapshot *s = snap(f);
+    assert_true(tui_snapshot_unsure(s, FRAMES_T0 + 3 * FRAMES_SEC + FRAMES_MS));
+    assert_false(tui_snapshot_unsure(s, FRAMES_T0 + 6 * FRAMES_SEC));
+}
+
+static void test_drops_before_a_reset_are_not_told_again(void **state)
+{
+    struct fixture *f = *state;
+    tui_model_dropped_before(f->model, 7);
+    struct frames_spec spec = send_of(10);
+    frames_send(f->model, &spec, FRAMES_T0);
+    tui_model_dropped(f->model, 7, FRAMES_T0 + FRAMES_MS);
+    spec = send_of(12);
+    frames_send(f->model, &spec, FRAMES_T0 + FRAMES_SEC);
+    const struct snapshot *s = snap(f);
+    assert_int_equal(s->n_drops, 0);
+    assert_int_equal(s->log.count, 1); /* the gap */
 }
 
 /* A single wild time stamp moves nothing; a clock that was set is followed. */
@@ -336,6 +371,8 @@ int main(void)
         TEST(test_means_at_the_end),
         TEST(test_gap_is_an_event),
         TEST(test_drops_make_gaps_unsure),
+        TEST(test_drops_read_ahead_make_gaps_unsure),
+        TEST(test_drops_before_a_reset_are_not_told_again),
         TEST(test_wild_time_stamps),
         TEST(test_bad_icrc_and_ce_rate),
         TEST(test_pauses),
