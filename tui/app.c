@@ -146,6 +146,8 @@ static void start_save(struct app *app)
 {
     struct ui *ui = &app->ui;
     struct save_job job = {.opts = app->opts, .last_frame = ui->status.position};
+    if (tui_save_path_fault(ui->path, ui->fault, sizeof(ui->fault)))
+        return;
     if (access(ui->path, F_OK) == 0 && !ui->overwrite) {
         (void)snprintf(ui->fault, sizeof(ui->fault), "it exists; Enter once more overwrites it");
         ui->overwrite = true;

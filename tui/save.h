@@ -28,6 +28,9 @@ struct save_job {
 
 struct save;
 
+/* tui_save_path_fault tells whether |path| cannot be written, and says why in |text|. */
+bool tui_save_path_fault(const char *path, char *text, size_t size);
+
 /* tui_save_start begins; NULL when that fails (memory, threads). |job| is copied. */
 struct save *tui_save_start(const struct save_job *job);
 

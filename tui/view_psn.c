@@ -268,11 +268,13 @@ static void draw_cursor(const struct ui *ui, const struct snapshot *snapshot,
         if (cell->c == 0 || cell->c == ' ')
             tui_canvas_put(canvas, y, column, canvas->ascii ? ':' : 0x250A, STYLE_DIM);
     }
-    char right[160];
-    (void)snprintf(right, sizeof(right), "%s%sframe %" PRIu64 " psn %" PRIu32 " %s",
+    char right[160], missing[32] = "";
+    if ((frame->record.flags & ROCE_V_GAP) != 0)
+        (void)snprintf(missing, sizeof(missing), " of %" PRIu32, frame->record.missing);
+    (void)snprintf(right, sizeof(right), "%s%sframe %" PRIu64 " psn %" PRIu32 " %s%s",
                    canvas->cols >= 100 ? tui_text_clock(a, frame->record.ts, 6) : "",
                    canvas->cols >= 100 ? "  " : "", frame->record.number, frame->record.psn,
-                   tui_qp_frame_word(frame));
+                   tui_qp_frame_word(frame), missing);
     const int width = (int)strlen(right);
     if (x + 1 + width < canvas->cols)
         tui_canvas_right(canvas, axis + 2, canvas->cols - 1,

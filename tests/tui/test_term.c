@@ -367,7 +367,7 @@ static void test_find_filter_and_save(void **state)
     await(&t, "follow: off");
     keys(&t, "1\\qp == 0x\r");
     await(&t, "0x");
-    await(&t, "Filter (as rocedump -Y");
+    await(&t, "Filter (as rocedump -Y)");
     keys(&t, "\025qp == 0xc2\r");
     await_gone(&t, "0000c1 Send");
     /* The filter leaves the flow of ACKs: 70 frames, as an independent count says. */
@@ -377,7 +377,11 @@ static void test_find_filter_and_save(void **state)
     assert_int_equal(frames_in(path), 70);
     keys(&t, "\\\025\r");
     await(&t, "0000c1 Send");
-    (void)snprintf(line, sizeof(line), "gsq\025%s\r", path);
+    keys(&t, "gsq\025");
+    await(&t, ".pcap or .pcapng");
+    keys(&t, "/nowhere/x.pcap\r");
+    await(&t, "there is no such folder");
+    (void)snprintf(line, sizeof(line), "\025%s\r", path);
     keys(&t, line);
     await(&t, "it exists");
     keys(&t, "\r");
