@@ -192,7 +192,7 @@ static uint16_t refusal_of(struct rig *rig, const struct eng_cm_param *ask)
                      0);
     const struct eng_cm_event event = rig_expect(rig, &rig->a, ENG_CM_REJECTED);
     assert_ptr_equal(event.conn, conn);
-    assert_int_equal(eng_qp_state(ask->qp), ENG_ERR);
+    assert_int_equal(eng_qp_state(ask->qp), ENG_INIT);
     eng_cm_release(conn, rig->now);
     return event.reason;
 }
@@ -207,6 +207,29 @@ static void test_nobody_listens(void **state)
     assert_int_equal(rej->rejected, 0);
     assert_int_equal(rej->local_comm_id, 0);
     assert_int_equal(rej->remote_comm_id, rig_nth(rig, false, ROCE_CM_REQ, 0)->cm.local_comm_id);
+    rig_del(rig);
+}
+
+/* A program may ask before its peer listens, again and again with the same QP and its receives. */
+static void test_refused_qp_asks_again(void **state)
+{
+    (void)state;
+    struct rig *rig = rig_new(false, NULL, NULL);
+    const struct eng_cm_param ask = rig_param(rig->a.qp);
+    const struct eng_recv_wr recv = {.wr_id = 5};
+    struct eng_wc wc;
+    assert_int_equal(refusal_of(rig, &ask), 8);
+    assert_int_equal(eng_post_recv(rig->a.qp, rig->now, &recv), 0);
+    assert_int_equal(refusal_of(rig, &ask), 8);
+    assert_int_equal(eng_cq_poll(rig->a.cq, &wc, 1), 0);
+    rig_connect(rig);
+    assert_int_equal(eng_qp_state(rig->a.qp), ENG_RTS);
+    const struct eng_send_wr send = {.op = ENG_WR_SEND};
+    assert_int_equal(eng_post_send(rig->b.qp, rig->now, &send), 0);
+    rig_run(rig, rig->now + 10000000, NULL, NULL);
+    assert_int_equal(eng_cq_poll(rig->a.cq, &wc, 1), 1);
+    assert_int_equal(wc.status, ENG_WC_SUCCESS);
+    assert_int_equal(wc.wr_id, 5);
     rig_del(rig);
 }
 
@@ -341,6 +364,7 @@ int main(void)
         cmocka_unit_test(test_transaction_and_ids_are_echoed),
         cmocka_unit_test(test_data_flows_from_the_starting_psns),
         cmocka_unit_test(test_nobody_listens),
+        cmocka_unit_test(test_refused_qp_asks_again),
         cmocka_unit_test(test_listeners_come_and_go),
         cmocka_unit_test(test_mtu_too_large),
         cmocka_unit_test(test_application_says_no),

@@ -61,7 +61,8 @@ static inline uint64_t eng_cm_service_id(enum eng_cm_space space, uint16_t port)
 /* What one side brings to a connection (rdma_conn_param). Zeros are the defaults. */
 struct eng_cm_param {
     struct eng_qp *qp;        /* RESET or INIT; moved to RTS by the manager. In INIT receives can be
-                                 posted beforehand */
+                                 posted beforehand; when nothing comes of the request it is in
+                                 INIT with them still */
     enum eng_service service; /* of |qp|: ENG_RC, ENG_UC; ENG_UD resolves by SIDR */
     void *ctx;                /* the user's, in all events of the connection */
     const void *private_data; /* copied */

@@ -94,11 +94,13 @@ int cm_qp_connect(struct eng_cm_conn *c, roce_tstamp now)
     return eng_qp_modify(c->qp, now, &attr, rts_mask(c));
 }
 
-/* A UD QP serves others, too: it goes on. */
+/* A UD QP serves others, too: it goes on. One that was never connected is as the user gave it, with
+ * its receives, for another request. */
 void cm_qp_fail(struct eng_cm_conn *c, roce_tstamp now)
 {
     const struct eng_qp_attr attr = {.state = ENG_ERR};
-    if (c->qp != NULL && c->service != ENG_UD && eng_qp_state(c->qp) != ENG_RESET)
+    if (c->qp != NULL && c->service != ENG_UD && eng_qp_state(c->qp) != ENG_RESET &&
+        eng_qp_state(c->qp) != ENG_INIT)
         eng_qp_modify(c->qp, now, &attr, ENG_ATTR_STATE);
     c->qp = NULL;
 }
