@@ -21,7 +21,9 @@ class Peer:
     n: int = 100
     lossy: bool = True            # carries on when frames are lost
     cm: bool = False
+    port: int = CM_PORT           # with cm: where the connection manager listens
     mtu_option: bool = True       # the program is told the MTU; else its interface decides
+    theirs: tuple = ()            # findings that the program itself is the cause of
     bad: str = ""                 # what the program prints when contents are wrong
 
 
@@ -32,11 +34,18 @@ def pingpong(service, **more):
                 service=service, mtu_option=service != "ud", bad="invalid data", **more)
 
 
-def perftest(tool, op, serve_op, guest="", gen="", **more):
-    return Peer(guest=f"{tool} {PERFTEST} -p {PORT} -m {{mtu}} -u 16 {guest}" + ("" if "atomic" in tool else "-s {size} ") + "-n {n}",
-                ours="--mtu {mtu} " + ("--size 8 " if "atomic" in tool else "--size {size} ") + "-n {n} --timeout 16",
-                gen=f"--connect perftest:{{peer}}:{PORT} --op {op} {gen}", serve=f"--accept perftest --listen-port {PORT} --op {serve_op} {gen}",
+def perftest(tool, op, serve_op, guest="", gen="", both="", **more):
+    return Peer(guest=f"{tool} {PERFTEST} -p {PORT} -m {{mtu}} -u 16 {guest} " + ("" if "atomic" in tool else "-s {size} ") + "-n {n}",
+                ours="--mtu {mtu} " + ("--size 8 " if "atomic" in tool else "--size {size} ") + f"-n {{n}} --timeout 16 {both}",
+                gen=f"--connect perftest:{{peer}}:{PORT} --op {op} {gen}", serve=f"--accept perftest --listen-port {PORT} --op {serve_op}",
                 **more)
+
+
+def perftest_cm(tool, op, serve_op, how, guest="", both="", **more):
+    """By the connection manager: |how| is -R or -z for either side. The interface decides the path MTU of its connections.
+    With -R the program says that it is ready, and only then listens."""
+    return perftest(tool, op, serve_op, guest=f"{how} {guest}", gen=how, both=both, cm=True, port=PORT, mtu_option=False,
+                    theirs=("cm.rejected",) if how == "-R" else (), **more)
 
 
 PEERS = {
@@ -54,9 +63,15 @@ PEERS = {
 }
 # Not named in the contract, held to the same.
 EXTRA = {
-    "ib_send_lat": perftest("ib_send_lat", "send", "send", gen="--latency"),
-    "ib_write_lat": perftest("ib_write_lat", "write", "write", gen="--latency"),
-    "ib_read_lat": perftest("ib_read_lat", "read", "read", gen="--latency"),
+    "ib_send_lat": perftest("ib_send_lat", "send", "send", both="--latency"),
+    "ib_write_lat": perftest("ib_write_lat", "write", "write", both="--latency"),
+    "ib_read_lat": perftest("ib_read_lat", "read", "read", both="--latency"),
+    "ib_send_bw_R": perftest_cm("ib_send_bw", "send", "send", "-R"),
+    "ib_write_bw_R": perftest_cm("ib_write_bw", "write", "write", "-R"),
+    "ib_read_bw_R": perftest_cm("ib_read_bw", "read", "read", "-R"),
+    "ib_atomic_bw_R": perftest_cm("ib_atomic_bw", "fadd", "atomic", "-R", n=200),
+    "ib_send_bw_z": perftest_cm("ib_send_bw", "send", "send", "-z"),
+    "ib_write_bw_z": perftest_cm("ib_write_bw", "write", "write", "-z"),
     "ucmatose": Peer(guest=f"ucmatose -p {CM_PORT} -C {{n}} -S {{size}}", host=" -s {host}",
                      ours="--mtu {mtu} --size {size} -n {n} --app echo --timeout 16", gen=f"--connect cm:{{peer}}:{CM_PORT}",
                      serve=f"--accept cm --listen-port {CM_PORT}", n=30, cm=True, mtu_option=False, bad="failed"),

@@ -98,6 +98,34 @@ static void test_perftest_mtu(void **state)
     assert_int_equal(perftest_decode_mtu("6", &mtu), ROCE_ERR_SYNTAX);
 }
 
+/* struct pingpong_dest of perftest_resources.h, 64 bits, each number by htobe32 or htobe64: int
+ * lid, out_reads, qpn, psn; unsigned rkey; long long vaddr; union ibv_gid; unsigned srqn; int
+ * gid_index. The address and the GID are aligned to 8. */
+static void test_perftest_key_by_sends(void **state)
+{
+    static const uint8_t wanted[PERFTEST_KEY_CM_LEN] = {
+        0,    0,    0,    0,    0,    0,    0, 16, 0, 0, 0, 0x11, 0,    0x12,
+        0x34, 0x56, 0xDE, 0xAD, 0xAB, 0xCD, 0, 0,  0, 0, 0, 0,    0x7F, 0,
+        0x12, 0x34, 0x56, 0x78, 0,    0,    0, 0,  0, 0, 0, 0,    0,    0,
+        0xFF, 0xFF, 10,   0,    0,    1,    0, 0,  0, 0, 0, 0,    0,    0,
+    };
+    uint8_t record[PERFTEST_KEY_CM_LEN];
+    struct remote got;
+    struct remote qp = {
+        .qpn = 0x11, .psn = 0x123456, .rkey = 0xDEADABCD, .va = 0x7F0012345678, .rd_atomic = 16};
+    (void)state;
+    memcpy(qp.ip, host, 16);
+    perftest_encode_key_cm(&qp, record);
+    assert_memory_equal(record, wanted, sizeof(wanted));
+    perftest_decode_key_cm(wanted, &got);
+    assert_int_equal(got.qpn, 0x11);
+    assert_int_equal(got.psn, 0x123456);
+    assert_int_equal(got.rkey, 0xDEADABCD);
+    assert_true(got.va == 0x7F0012345678);
+    assert_int_equal(got.rd_atomic, 16);
+    assert_memory_equal(got.ip, host, 16);
+}
+
 /* IEEE 754: 1.5 is 3FF8..., 1000 is 408F40..., 0.25 is 3FD0... */
 static void test_perftest_report(void **state)
 {
@@ -265,6 +293,7 @@ int main(void)
         cmocka_unit_test(test_pingpong_record),
         cmocka_unit_test(test_pingpong_record_damaged),
         cmocka_unit_test(test_perftest_key),
+        cmocka_unit_test(test_perftest_key_by_sends),
         cmocka_unit_test(test_perftest_mtu),
         cmocka_unit_test(test_perftest_report),
         cmocka_unit_test(test_rping),

@@ -15,6 +15,7 @@ from common import rocestat, tshark
 
 SKIPPED = 77
 PATIENCE = 20
+CM = {"req": 0x10, "rep": 0x13, "dreq": 0x15}  # attributes, IBTA 16.7.2
 NAMES = [f"rocereplay-{os.getpid()}-{end}" for end in "ab"]
 GEN, SERVE = "10.99.0.1", "10.99.0.2"
 
@@ -148,6 +149,20 @@ class Runs(unittest.TestCase):
                 with Serve("--accept", *accept, "-n", 200):
                     result = gen("--connect", f"{connect[0]}:{SERVE}", *connect[1:], "-n", 200)
                 self.good(result, 200 * result["qps"])
+
+    def test_perftest_by_cm(self):
+        """One server tells TCP, -z and -R apart. With -R there is a connection request for each QP and one for the records,
+        which alone travel by CM with -z; what they say is counted by tshark."""
+        record = common.WORK / "perftest.pcap"
+        with Serve("--accept", "perftest", "--op", "write", "--qp", 2, interrupt=True):
+            for how, requests in ((["-z"], 1), ([], 0), (["-R"], 3)):
+                with self.subTest(how=how):
+                    self.good(gen("--connect", f"perftest:{SERVE}", "--op", "write", "--qp", 2, "-n", 50, *how, "-w", record), 100)
+                    seen = [int(row[0], 0) for row in tshark(record, "infiniband.mad.attributeid", display="infiniband.mad")]
+                    for message in CM.values():
+                        self.assertEqual(seen.count(message), requests, hex(message))
+        with Serve("--accept", "perftest", "--op", "send", "--service", "ud"):
+            self.good(gen("--connect", f"perftest:{SERVE}", "--op", "send", "--service", "ud", "-R", "-n", 50), 50)
 
     def test_contents_survive_losses(self):
         with Serve("--drop", "1%", "--seed", 5, interrupt=True):

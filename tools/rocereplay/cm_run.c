@@ -24,7 +24,7 @@ static const struct party_app *app_of(const struct replay_opts *opts)
     return apps[opts->app];
 }
 
-static int open_cm(struct station *st)
+int cm_open(struct station *st)
 {
     const struct eng_cm_cfg cfg = {
         .max_conns = (uint32_t)(st->opts->qps * 2 + 1024),
@@ -264,7 +264,7 @@ int cm_client(struct station *st, const uint8_t ip[16])
     struct eng_ah ah;
     if (check_count(st->opts) != 0)
         return EXIT_USAGE;
-    if (open_cm(st) != 0 || lane_path(st, ip, &ah) != 0)
+    if (cm_open(st) != 0 || lane_path(st, ip, &ah) != 0)
         return EXIT_IO;
     return st->opts->app == APP_LOAD ? load_client(st, &ah) : app_client(st, &ah);
 }
@@ -277,7 +277,7 @@ int cm_serve(struct station *st)
         free(parties);
         return EXIT_USAGE;
     }
-    if (parties == NULL || open_cm(st) != 0 || station_queues(st, 1 << 17, 1 << 17) != 0) {
+    if (parties == NULL || cm_open(st) != 0 || station_queues(st, 1 << 17, 1 << 17) != 0) {
         if (parties == NULL)
             msg_print("out of memory");
     } else if (eng_cm_listen(st->cm, service_id(st->opts), NULL) != 0) {
@@ -324,7 +324,7 @@ int cm_run_meet(struct cm_run *run, const uint8_t ip[16])
 {
     struct station *st = run->end.st;
     struct eng_ah ah;
-    if ((st->cm == NULL && open_cm(st) != 0) || lane_path(st, ip, &ah) != 0)
+    if ((st->cm == NULL && cm_open(st) != 0) || lane_path(st, ip, &ah) != 0)
         return -1;
     return ask(&run->end, run->conn, &ah) == 0 ? wait_established(&run->end) : -1;
 }

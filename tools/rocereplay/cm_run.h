@@ -6,6 +6,9 @@
 
 #include "rocereplay/lane.h"
 
+/* cm_open makes |st->cm|. 0, or -1 with a message printed. */
+int cm_open(struct station *st);
+
 /* cm_client runs against the program at |ip|; cm_serve answers all that connect. An exit status. */
 int cm_client(struct station *st, const uint8_t ip[16]);
 int cm_serve(struct station *st);

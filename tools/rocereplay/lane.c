@@ -65,8 +65,8 @@ static int make_qp(struct lane *lane)
     const struct lane_cfg *cfg = &lane->cfg;
     const struct eng_qp_cfg qp = {
         .service = cfg->service,
-        .send_cq = lane->st->send_cq,
-        .recv_cq = lane->st->recv_cq,
+        .send_cq = cfg->cq != NULL ? cfg->cq : lane->st->send_cq,
+        .recv_cq = cfg->cq != NULL ? cfg->cq : lane->st->recv_cq,
         .max_send_wr = cfg->max_send,
         .max_recv_wr = cfg->max_recv,
         .qpn = cfg->qpn,

@@ -23,7 +23,8 @@ struct lane_cfg {
     uint32_t max_send, max_recv;
     uint32_t qpn, psn; /* own; qpn 0: chosen */
     bool has_psn;
-    uint32_t qkey; /* UD */
+    uint32_t qkey;     /* UD */
+    struct eng_cq *cq; /* of both directions; NULL: the station's two */
 };
 
 struct lane {

@@ -334,6 +334,20 @@ static int check_cm(const struct replay_opts *opts, bool cm)
     return OPT_EXIT_USAGE;
 }
 
+static int check_perftest_cm(const struct replay_opts *opts)
+{
+    const bool by_cm = opts->rdma_cm || opts->com_rdma_cm;
+    if (by_cm && opts->how != CONNECT_PERFTEST) {
+        msg_print("--rdma-cm, --com-rdma-cm: ways of perftest; give --connect perftest:HOST");
+        return OPT_EXIT_USAGE;
+    }
+    if (opts->rdma_cm && opts->service == ENG_UC) {
+        msg_print("--rdma-cm: perftest has no UC over it; give --com-rdma-cm");
+        return OPT_EXIT_USAGE;
+    }
+    return 0;
+}
+
 static int no_words(const char *program, char **argv, int words)
 {
     if (words <= 0)
@@ -377,7 +391,7 @@ static void settle_defaults(struct replay_opts *opts, bool pingpong, bool perfte
     else if (perftest && write)
         iters = 5000;
     else if (opts->service == ENG_UD)
-        size = (uint32_t)opts->mtu;
+        size = opts->mtu != 0 ? (uint32_t)opts->mtu : 4096;
     if (opts->app == APP_ECHO)
         iters = 10;
     if (opts->size == SIZE_NOT_GIVEN)
@@ -430,7 +444,7 @@ static int settle_gen(struct replay_opts *opts)
     }
     if (opts->duration != NULL && units_parse_duration(opts->duration, &opts->duration_ns) != 0)
         return bad("duration", opts->duration, "a time; give a number with its unit, as 10s");
-    if (check_cm(opts, opts->how == CONNECT_CM) != 0)
+    if (check_cm(opts, opts->how == CONNECT_CM) != 0 || check_perftest_cm(opts) != 0)
         return OPT_EXIT_USAGE;
     if (opts->latency)
         opts->tx_depth = 1;
@@ -475,8 +489,7 @@ int serve_opts_parse(struct replay_opts *opts, int argc, char **argv)
         msg_print("no interface; give -i IFACE");
         return OPT_EXIT_USAGE;
     }
-    if (opts->mtu == 0 &&
-        (opts->by_hand || opts->accept == ACCEPT_PINGPONG || opts->accept == ACCEPT_PERFTEST))
+    if (opts->mtu == 0 && (opts->by_hand || opts->accept == ACCEPT_PINGPONG))
         opts->mtu = MTU_DEFAULT;
     if (check_cm(opts, opts->accept == ACCEPT_CM) != 0)
         return OPT_EXIT_USAGE;

@@ -10,6 +10,20 @@
 
 #include "rocereplay/hexfield.h"
 
+static void put64(uint8_t *p, uint64_t v)
+{
+    for (int i = 0; i < 8; i++)
+        p[i] = (uint8_t)(v >> (56 - 8 * i));
+}
+
+static uint64_t get64(const uint8_t *p)
+{
+    uint64_t v = 0;
+    for (int i = 0; i < 8; i++)
+        v = v << 8 | p[i];
+    return v;
+}
+
 void perftest_encode_key(const struct remote *qp, char record[PERFTEST_KEY_LEN])
 {
     int n = snprintf(record, PERFTEST_KEY_LEN, "0000:%04x:%06x:%06x:%08" PRIx32 ":%016" PRIx64 ":",
@@ -43,6 +57,51 @@ int perftest_decode_key(const char record[PERFTEST_KEY_LEN], struct remote *qp)
     return 0;
 }
 
+/* struct pingpong_dest of a 64-bit host; the pointer-sized address is aligned. */
+enum {
+    CM_OUT_READS = 4,
+    CM_QPN = 8,
+    CM_PSN = 12,
+    CM_RKEY = 16,
+    CM_VA = 24,
+    CM_GID = 32,
+};
+
+static void put32(uint8_t *p, uint32_t v)
+{
+    for (int i = 0; i < 4; i++)
+        p[i] = (uint8_t)(v >> (24 - 8 * i));
+}
+
+static uint32_t get32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+void perftest_encode_key_cm(const struct remote *qp, uint8_t record[PERFTEST_KEY_CM_LEN])
+{
+    memset(record, 0, PERFTEST_KEY_CM_LEN);
+    put32(record + CM_OUT_READS, qp->rd_atomic);
+    put32(record + CM_QPN, qp->qpn);
+    put32(record + CM_PSN, qp->psn);
+    put32(record + CM_RKEY, qp->rkey);
+    put64(record + CM_VA, qp->va);
+    memcpy(record + CM_GID, qp->ip, sizeof(qp->ip));
+}
+
+void perftest_decode_key_cm(const uint8_t record[PERFTEST_KEY_CM_LEN], struct remote *qp)
+{
+    const uint32_t reads = get32(record + CM_OUT_READS);
+    *qp = (struct remote){
+        .rd_atomic = (uint8_t)(reads < 128 ? reads : 128),
+        .qpn = get32(record + CM_QPN) & ROCE_PSN_MASK,
+        .psn = get32(record + CM_PSN) & ROCE_PSN_MASK,
+        .rkey = get32(record + CM_RKEY),
+        .va = get64(record + CM_VA),
+    };
+    memcpy(qp->ip, record + CM_GID, sizeof(qp->ip));
+}
+
 void perftest_encode_mtu(uint16_t mtu, char item[PERFTEST_MTU_LEN])
 {
     char digit = '1';
@@ -58,20 +117,6 @@ int perftest_decode_mtu(const char item[PERFTEST_MTU_LEN], uint16_t *mtu)
         return ROCE_ERR_SYNTAX;
     *mtu = (uint16_t)(256 << (item[0] - '1'));
     return 0;
-}
-
-static void put64(uint8_t *p, uint64_t v)
-{
-    for (int i = 0; i < 8; i++)
-        p[i] = (uint8_t)(v >> (56 - 8 * i));
-}
-
-static uint64_t get64(const uint8_t *p)
-{
-    uint64_t v = 0;
-    for (int i = 0; i < 8; i++)
-        v = v << 8 | p[i];
-    return v;
 }
 
 static void put_real(uint8_t *p, double real)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The exchange of perftest's programs (ib_send_bw and its family) over TCP: items of fixed size,
- * each written by the client first, then by the server. */
+/* The exchange of perftest's programs (ib_send_bw and its family): items of fixed size, each
+ * written by the client first, then by the server. */
 #ifndef ROCEREPLAY_PERFTEST_H
 #define ROCEREPLAY_PERFTEST_H
 
 #include "rocereplay/lane.h"
 #include "rocereplay/load.h"
 
+struct perftest_link;
+
 enum {
-    PERFTEST_KEY_LEN = 108, /* with GID */
+    PERFTEST_KEY_LEN = 108,   /* with GID */
+    PERFTEST_KEY_CM_LEN = 56, /* where records are SENDs */
     PERFTEST_VERSION_LEN = 16,
     PERFTEST_MTU_LEN = 2,
     PERFTEST_REPORT_LEN = 40,
@@ -18,6 +21,11 @@ enum {
  * SRQN. perftest_decode_key reads it; 0, or ROCE_ERR_SYNTAX. */
 void perftest_encode_key(const struct remote *qp, char record[PERFTEST_KEY_LEN]);
 int perftest_decode_key(const char record[PERFTEST_KEY_LEN], struct remote *qp);
+
+/* perftest_encode_key_cm and perftest_decode_key_cm do the same for what travels by SENDs: the
+ * numbers of the record in network order, as their C structure lies in memory. */
+void perftest_encode_key_cm(const struct remote *qp, uint8_t record[PERFTEST_KEY_CM_LEN]);
+void perftest_decode_key_cm(const uint8_t record[PERFTEST_KEY_CM_LEN], struct remote *qp);
 
 /* The path MTU travels as the digit of its enum (256: 1 ... 4096: 5). */
 void perftest_encode_mtu(uint16_t mtu, char item[PERFTEST_MTU_LEN]);
@@ -33,9 +41,9 @@ void perftest_decode_report(const uint8_t item[PERFTEST_REPORT_LEN],
                             struct perftest_report *report);
 
 /* perftest_client runs the tool that the options ask for against the program at |ip|;
- * perftest_serve answers that behind |fd|. An exit status. */
+ * perftest_serve answers that behind |link|, which it closes. An exit status. */
 int perftest_client(struct station *st, const uint8_t ip[16]);
-int perftest_serve(struct station *st, int fd);
+int perftest_serve(struct station *st, struct perftest_link *link);
 
 /* The exchange alone, for those who have work of their own for the lanes between its two halves:
  * perftest_run_meet connects |lanes|, perftest_run_part reports and ends. 0, or -1 with a message

@@ -4,14 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/msg.h"
 #include "rocereplay/perftest.h"
 #include "rocereplay/perftest_lat.h"
+#include "rocereplay/perftest_link.h"
 #include "rocereplay/plan.h"
 #include "rocereplay/result.h"
-#include "rocereplay/tcp.h"
 
 enum {
     CYCLE_BUFFER = 4096, /* the programs walk through so much memory with small messages */
@@ -38,8 +37,9 @@ enum { TOOLS = sizeof(tools) / sizeof(tools[0]) };
 
 struct perftest_run {
     struct station *st;
-    int fd;
+    struct perftest_link *link;
     bool client, latency;
+    bool joined; /* -R: the connection manager has connected the lanes */
     enum replay_tool tool;
     const char *name, *steps;
     uint16_t mtu;
@@ -50,17 +50,14 @@ struct perftest_run {
     struct load_result result;
 };
 
-/* The client writes first. */
+/* The client writes first; a server waits for its client as long as the run takes. */
 static int swap(struct perftest_run *r, const void *own, void *peer, size_t len, const char *what)
 {
-    if (r->client && tcp_write(r->st, r->fd, own, len, what) != 0)
+    if (r->client && perftest_link_write(r->link, own, len, what) != 0)
         return -1;
-    /* A server waits for its client as long as the run takes. */
-    if (!r->client && r->ran && !tcp_wait_end(r->st, r->fd))
+    if (perftest_link_read(r->link, peer, len, !r->client && r->ran, what) != 0)
         return -1;
-    if (tcp_read(r->st, r->fd, peer, len, what) != 0)
-        return -1;
-    return r->client ? 0 : tcp_write(r->st, r->fd, own, len, what);
+    return r->client ? 0 : perftest_link_write(r->link, own, len, what);
 }
 
 static int swap_number(struct perftest_run *r, uint32_t own, const char *what)
@@ -94,28 +91,65 @@ static int swap_mtu(struct perftest_run *r)
     return 0;
 }
 
-static int swap_key(struct perftest_run *r, uint32_t i)
+static int swap_record(struct perftest_run *r, const struct remote *own, struct remote *peer)
 {
-    char own[PERFTEST_KEY_LEN], peer[PERFTEST_KEY_LEN];
+    if (perftest_link_by_cm(r->link)) {
+        uint8_t record[PERFTEST_KEY_CM_LEN], got[PERFTEST_KEY_CM_LEN];
+        perftest_encode_key_cm(own, record);
+        if (swap(r, record, got, sizeof(got), "a key record") != 0)
+            return -1;
+        perftest_decode_key_cm(got, peer);
+        return 0;
+    }
+    char record[PERFTEST_KEY_LEN], got[PERFTEST_KEY_LEN];
+    perftest_encode_key(own, record);
+    if (swap(r, record, got, sizeof(got), "a key record") != 0)
+        return -1;
+    if (perftest_decode_key(got, peer) == 0)
+        return 0;
+    msg_print("the peer's key record is not perftest's; is it %s -x INDEX?", r->name);
+    return -1;
+}
+
+/* -R: the lanes are connected by the manager, between two records that say nothing yet. */
+static int connect_lanes(struct perftest_run *r)
+{
+    const struct remote nothing = {0};
+    struct remote peer;
+    r->joined = true;
+    if (r->client && swap_record(r, &nothing, &peer) != 0)
+        return -1;
+    if (perftest_cm_join(&r->link->cm, r->end.lanes, r->plan.n) != 0)
+        return -1;
+    return swap_record(r, &nothing, &peer);
+}
+
+static struct remote own_key(const struct perftest_run *r, uint32_t i)
+{
     const struct lane *lane = &r->end.lanes[i];
-    struct remote remote;
-    struct remote self = {
+    struct remote own = {
         .qpn = lane->qpn,
         .psn = lane->psn,
         .rkey = lane_rkey(lane),
         .va = lane->target_va,
         .rd_atomic = (uint8_t)r->st->opts->rd_atomic,
     };
-    memcpy(self.ip, r->st->ip, 16);
-    perftest_encode_key(&self, own);
-    if (swap(r, own, peer, sizeof(own), "a key record") != 0)
+    memcpy(own.ip, r->st->ip, sizeof(own.ip));
+    return own;
+}
+
+static int swap_key(struct perftest_run *r, uint32_t i)
+{
+    const struct remote own = own_key(r, i);
+    struct remote peer;
+    if (swap_record(r, &own, &peer) != 0)
         return -1;
-    if (perftest_decode_key(peer, &remote) != 0) {
-        msg_print("the peer's key record is not perftest's; is it %s -x INDEX?", r->name);
-        return -1;
+    if (!r->client && !r->joined && perftest_link_by_cm(r->link) && peer.qpn == 0) {
+        if (connect_lanes(r) != 0 || swap_record(r, &own, &peer) != 0)
+            return -1;
     }
     if (!r->up) { /* later records are a barrier only */
-        r->peers[i] = remote;
+        r->peers[i] = peer;
         r->peers[i].mtu = r->mtu;
     }
     return 0;
@@ -131,9 +165,14 @@ static int swap_keys(struct perftest_run *r)
 
 static int go_up(struct perftest_run *r)
 {
-    for (uint32_t i = 0; i < r->plan.n; i++)
-        if (lane_connect(&r->end.lanes[i], &r->peers[i]) != 0)
+    for (uint32_t i = 0; i < r->plan.n; i++) {
+        struct lane *lane = &r->end.lanes[i];
+        if (!r->joined && lane_connect(lane, &r->peers[i]) != 0)
             return -1;
+        lane->remote.rkey = r->peers[i].rkey;
+        lane->remote.va = r->peers[i].va;
+        r->mtu = lane->remote.mtu;
+    }
     r->up = true;
     return 0;
 }
@@ -185,7 +224,9 @@ static int step(struct perftest_run *r, char what)
     case 'C':
         return swap_number(r, CACHE_LINE, "the cache line");
     case 'M':
-        return swap_mtu(r);
+        if (swap_mtu(r) != 0)
+            return -1;
+        return r->client && r->st->opts->rdma_cm ? connect_lanes(r) : 0;
     case 'K':
         return swap_key(r, 0);
     case 'Q':
@@ -195,7 +236,7 @@ static int step(struct perftest_run *r, char what)
     case 'r':
         return run_loads(r);
     case 'E': /* its last message may still want an ACK */
-        return tcp_finish(r->st, r->fd) ? 0 : -1;
+        return perftest_link_finish(r->link);
     default:
         return swap_report(r);
     }
@@ -211,12 +252,13 @@ static void choose_tool(struct perftest_run *r)
     }
 }
 
-static int prepare(struct perftest_run *r, struct station *st, int fd, bool client,
-                   enum replay_tool tool)
+static int prepare(struct perftest_run *r, struct perftest_link *link, enum replay_tool tool)
 {
+    struct station *st = link->st;
     const struct replay_opts *opts = st->opts;
+    const bool client = link->client;
     *r = (struct perftest_run){
-        .st = st, .fd = fd, .client = client, .tool = tool, .latency = opts->latency};
+        .st = st, .link = link, .client = client, .tool = tool, .latency = opts->latency};
     choose_tool(r);
     if (tool == TOOL_SEND && !opts->latency && opts->bidirectional)
         r->steps = "VBCMQUKQKrRK"; /* only then do both sides of ib_send_bw have figures */
@@ -276,6 +318,7 @@ static int finish(struct perftest_run *r, int rc, const char *host)
         msg_print("a receive failed: %s",
                   eng_wc_status_text((enum eng_wc_status)r->end.sink.status));
     const uint64_t received = r->end.sink.messages;
+    perftest_link_close(r->link);
     end_close(&r->end);
     free(r->peers);
     if (rc != 0 || failed)
@@ -300,21 +343,22 @@ enum replay_tool perftest_tool_of(enum eng_wr_op op)
 
 int perftest_client(struct station *st, const uint8_t ip[16])
 {
+    struct perftest_link link;
     struct perftest_run r;
-    const int fd = tcp_connect(st, ip, st->opts->port);
-    if (fd < 0)
+    if (perftest_link_connect(&link, st, ip) != 0) {
+        perftest_link_close(&link);
         return EXIT_IO;
-    int rc = prepare(&r, st, fd, true, perftest_tool_of(st->opts->wr_op));
+    }
+    int rc = prepare(&r, &link, perftest_tool_of(st->opts->wr_op));
     if (rc == 0)
         rc = go(&r);
-    (void)close(fd);
     return finish(&r, rc, st->opts->host);
 }
 
-int perftest_serve(struct station *st, int fd)
+int perftest_serve(struct station *st, struct perftest_link *link)
 {
     struct perftest_run r;
-    int rc = prepare(&r, st, fd, false, (enum replay_tool)st->opts->tool);
+    int rc = prepare(&r, link, (enum replay_tool)st->opts->tool);
     if (rc == 0)
         rc = go(&r);
     return finish(&r, rc, "");
@@ -324,14 +368,18 @@ struct perftest_run *perftest_run_new(struct station *st, struct lane *lanes, ui
                                       enum replay_tool tool)
 {
     struct perftest_run *r = calloc(1, sizeof(*r));
+    struct perftest_link *link = calloc(1, sizeof(*link));
     struct remote *peers = calloc(n, sizeof(*peers));
-    if (r == NULL || peers == NULL) {
+    if (r == NULL || link == NULL || peers == NULL) {
         msg_print("out of memory");
         free(r);
+        free(link);
         free(peers);
         return NULL;
     }
-    *r = (struct perftest_run){.st = st, .fd = -1, .client = true, .tool = tool, .peers = peers};
+    link->fd = -1;
+    *r =
+        (struct perftest_run){.st = st, .link = link, .client = true, .tool = tool, .peers = peers};
     r->plan.n = n;
     r->end.lanes = lanes;
     choose_tool(r);
@@ -340,8 +388,7 @@ struct perftest_run *perftest_run_new(struct station *st, struct lane *lanes, ui
 
 int perftest_run_meet(struct perftest_run *r, const uint8_t ip[16])
 {
-    r->fd = tcp_connect(r->st, ip, r->st->opts->port);
-    if (r->fd < 0)
+    if (perftest_link_connect(r->link, r->st, ip) != 0)
         return -1;
     for (; *r->steps != 'r'; r->steps++)
         if (step(r, *r->steps) != 0)
@@ -364,8 +411,8 @@ void perftest_run_del(struct perftest_run *r)
 {
     if (r == NULL)
         return;
-    if (r->fd >= 0)
-        (void)close(r->fd);
+    perftest_link_close(r->link);
+    free(r->link);
     free(r->peers);
     free(r);
 }

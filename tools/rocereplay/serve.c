@@ -11,6 +11,7 @@
 #include "rocereplay/commands.h"
 #include "rocereplay/native.h"
 #include "rocereplay/perftest.h"
+#include "rocereplay/perftest_link.h"
 #include "rocereplay/pingpong.h"
 #include "rocereplay/tcp.h"
 #include "rocereplay/truth.h"
@@ -26,26 +27,42 @@ static void tell(const struct station *st, const char *how)
 
 static int serve_one(struct station *st, int fd)
 {
-    switch ((enum accept_how)st->opts->accept) {
-    case ACCEPT_PINGPONG:
-        return pingpong_serve(st, fd);
-    case ACCEPT_PERFTEST:
-        return perftest_serve(st, fd);
-    case ACCEPT_CM:
-    case ACCEPT_NATIVE:
-        break;
+    return st->opts->accept == ACCEPT_PINGPONG ? pingpong_serve(st, fd) : native_serve(st, fd);
+}
+
+/* perftest comes by TCP or by the connection manager, as its user chose. */
+static int serve_perftest(struct station *st)
+{
+    struct perftest_link link = {.fd = -1};
+    int status = EXIT_DONE, came;
+    if (perftest_cm_listen(st) != 0)
+        return EXIT_IO;
+    const int listener = tcp_listen(st, st->opts->port);
+    if (listener < 0)
+        return EXIT_IO;
+    tell(st, "perftest");
+    while ((came = perftest_link_accept(&link, st, listener)) >= 0) {
+        if (came == 0) {
+            perftest_link_close(&link);
+            continue;
+        }
+        status = perftest_serve(st, &link);
+        if (st->opts->once)
+            break;
+        status = EXIT_DONE; /* one peer's trouble is not the server's */
     }
-    return native_serve(st, fd);
+    (void)close(listener);
+    return status;
 }
 
 static int serve_tcp(struct station *st)
 {
-    static const char *const names[] = {"ibv_*_pingpong", "perftest", "rdma_cm", "rocereplay gen"};
+    const bool pingpong = st->opts->accept == ACCEPT_PINGPONG;
     const int listener = tcp_listen(st, st->opts->port);
     int status = EXIT_DONE;
     if (listener < 0)
         return EXIT_IO;
-    tell(st, names[st->opts->accept]);
+    tell(st, pingpong ? "ibv_*_pingpong" : "rocereplay gen");
     while (!signals_interrupted()) {
         uint8_t ip[16];
         const int fd = tcp_accept(st, listener, ip);
@@ -65,10 +82,17 @@ static int run(struct station *st)
 {
     if (st->opts->by_hand)
         return by_hand_serve(st);
-    if (st->opts->accept != ACCEPT_CM)
-        return serve_tcp(st);
-    tell(st, "rdma_cm");
-    return cm_serve(st);
+    switch ((enum accept_how)st->opts->accept) {
+    case ACCEPT_PERFTEST:
+        return serve_perftest(st);
+    case ACCEPT_CM:
+        tell(st, "rdma_cm");
+        return cm_serve(st);
+    case ACCEPT_PINGPONG:
+    case ACCEPT_NATIVE:
+        break;
+    }
+    return serve_tcp(st);
 }
 
 int serve_main(int argc, char **argv)
