@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A verbs program to be checked by `rocereplay check --connect rocereplay:HOST`: for each
- * connection it makes the queue pair that the line asks for, and a second one through which its
- * memory is read.
+/* A verbs program for `rocereplay check` and `rocereplay play` with --connect rocereplay:HOST. For
+ * each connection of a check it makes the queue pair that the line asks for, and a second one
+ * through which its memory is read; for a replay as many as that has, with memory and receives.
  *
  *     peer [-d DEVICE] [-g GID-INDEX] [-p PORT] */
 #include <arpa/inet.h>
 #include <infiniband/verbs.h>
 #include <inttypes.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { REGION_LEN = 65536, BUFFER_LEN = 1 << 20, LINE_MAX_LEN = 2048, SPARE = 16, GRH_LEN = 40 };
+enum { REGION_LEN = 65536, BUFFER_LEN = 1 << 20, LINE_MAX_LEN = 32768, SPARE = 16, GRH_LEN = 40 };
 enum { SERVICE_RC, SERVICE_UC, SERVICE_UD };
+enum { QPS_MAX = 64, RECEIVES = 64, QKEY = 0x11111111 }; /* of a replay */
 
 struct peer {
     struct ibv_context *context;
@@ -209,10 +211,205 @@ static void poll_cq(struct peer *p, struct ibv_cq *cq, uint64_t *good)
     }
 }
 
+/* ---- rocereplay play ---- */
+
+struct replay_qp {
+    struct ibv_qp *qp;
+    struct ibv_mr *mr;
+    uint8_t *memory;
+    uint64_t qpn, psn;
+    int service;
+};
+struct replay {
+    struct replay_qp qp[QPS_MAX];
+    int n;
+    uint64_t mtu, size, len, rd_atomic, messages, bytes;
+    struct ibv_mr *buffer_mr;
+    uint8_t *buffer;
+};
+
+static int service_of(const char *text, int otherwise)
+{
+    static const char *const words[] = {"\"service\":\"rc\"", "\"service\":\"uc\"",
+                                        "\"service\":\"ud\""};
+    for (int i = 0; i < 3; i++)
+        if (strstr(text, words[i]) != NULL)
+            return i;
+    return otherwise;
+}
+
+static int read_offer(const char *line, struct replay *r)
+{
+    char head[LINE_MAX_LEN], one[256];
+    const char *at = strstr(line, "\"qps\":[");
+    if (at == NULL)
+        return -1;
+    snprintf(head, sizeof(head), "%.*s", (int)(at - line), line);
+    r->mtu = number(head, "mtu");
+    r->size = number(head, "size");
+    r->rd_atomic = number(head, "rd_atomic");
+    r->len = r->size > REGION_LEN ? r->size : REGION_LEN;
+    while (r->n < QPS_MAX && (at = strchr(at, '{')) != NULL) {
+        struct replay_qp *qp = &r->qp[r->n++];
+        snprintf(one, sizeof(one), "%.*s", (int)strcspn(at, "}"), at);
+        qp->qpn = number(one, "qpn");
+        qp->psn = number(one, "psn");
+        qp->service = service_of(one, service_of(head, SERVICE_RC));
+        at++;
+    }
+    return 0;
+}
+
+static int post_one(const struct replay *r, int i)
+{
+    struct ibv_sge sge = {.addr = (uintptr_t)r->buffer,
+                          .length = (uint32_t)r->len + GRH_LEN,
+                          .lkey = r->buffer_mr->lkey};
+    struct ibv_recv_wr wr = {.wr_id = (uint64_t)i, .sg_list = &sge, .num_sge = 1}, *bad;
+    return ibv_post_recv(r->qp[i].qp, &wr, &bad);
+}
+
+/* The same steps as for a check, whose line is made of the offer's numbers. */
+static int open_qp(struct peer *p, struct replay *r, int i, const char *ip)
+{
+    char want[1024];
+    struct replay_qp *qp = &r->qp[i];
+    snprintf(want, sizeof(want),
+             "{\"service\":%d,\"receives\":%d,\"messages\":0,\"qkey\":%d,\"mtu\":%" PRIu64
+             ",\"psn\":%" PRIu64 ",\"rd_atomic\":%" PRIu64
+             ",\"min_rnr_timer\":12,\"peer_psn\":%" PRIu64
+             ",\"timeout\":14,\"retry_cnt\":7,\"rnr_retry\":7,%s}",
+             qp->service, RECEIVES, QKEY, r->mtu, qp->psn, r->rd_atomic, qp->psn, ip);
+    p->want = want;
+    const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                       IBV_ACCESS_REMOTE_ATOMIC;
+    qp->memory = aligned_alloc(4096, (r->len + 4095) / 4096 * 4096);
+    qp->mr = qp->memory != NULL ? ibv_reg_mr(p->pd, qp->memory, r->len, access) : NULL;
+    qp->qp = make_qp(p);
+    if (qp->mr == NULL || qp->qp == NULL ||
+        connect_qp(p, qp->qp, qp->qpn,
+                   qp->service == SERVICE_RC ? access : IBV_ACCESS_REMOTE_WRITE) != 0)
+        return -1;
+    memset(qp->memory, 0, r->len);
+    for (int k = 0; k < RECEIVES; k++)
+        if (post_one(r, i) != 0)
+            return -1;
+    return 0;
+}
+
+static int open_replay(struct peer *p, struct replay *r, const char *line)
+{
+    char ip[128];
+    const char *at = strstr(line, "\"ip\":\"");
+    if (at == NULL || read_offer(line, r) != 0)
+        return -1;
+    snprintf(ip, sizeof(ip), "%.*s\"", (int)(6 + strcspn(at + 6, "\"")), at);
+    r->buffer = malloc(r->len + GRH_LEN);
+    r->buffer_mr = r->buffer != NULL
+                       ? ibv_reg_mr(p->pd, r->buffer, r->len + GRH_LEN, IBV_ACCESS_LOCAL_WRITE)
+                       : NULL;
+    p->send_cq = ibv_create_cq(p->context, 64, NULL, NULL, 0);
+    p->recv_cq = ibv_create_cq(p->context, r->n * RECEIVES + 64, NULL, NULL, 0);
+    if (r->buffer_mr == NULL || p->send_cq == NULL || p->recv_cq == NULL)
+        return -1;
+    for (int i = 0; i < r->n; i++)
+        if (open_qp(p, r, i, ip) != 0)
+            return -1;
+    return 0;
+}
+
+static void close_replay(struct replay *r)
+{
+    for (int i = 0; i < r->n; i++) {
+        if (r->qp[i].qp != NULL)
+            ibv_destroy_qp(r->qp[i].qp);
+        if (r->qp[i].mr != NULL)
+            ibv_dereg_mr(r->qp[i].mr);
+        free(r->qp[i].memory);
+    }
+    if (r->buffer_mr != NULL)
+        ibv_dereg_mr(r->buffer_mr);
+    free(r->buffer);
+}
+
+static void own_address(int fd, char text[INET6_ADDRSTRLEN])
+{
+    struct sockaddr_in6 own;
+    socklen_t len = sizeof(own);
+    text[0] = '\0';
+    if (getsockname(fd, (struct sockaddr *)&own, &len) == 0)
+        inet_ntop(AF_INET6, &own.sin6_addr, text, INET6_ADDRSTRLEN);
+    if (strncmp(text, "::ffff:", 7) == 0)
+        memmove(text, text + 7, strlen(text + 7) + 1);
+}
+
+static void take(struct peer *p, struct replay *r)
+{
+    struct ibv_wc wc;
+    while (ibv_poll_cq(p->recv_cq, 1, &wc) > 0) {
+        if (wc.status != IBV_WC_SUCCESS)
+            continue;
+        const int i = (int)wc.wr_id;
+        r->messages++;
+        r->bytes += wc.byte_len - (r->qp[i].service == SERVICE_UD ? GRH_LEN : 0);
+        post_one(r, i);
+    }
+}
+
+static int replay(struct peer *p, struct replay *r, const char *line, FILE *in, FILE *out)
+{
+    char text[LINE_MAX_LEN], ip[INET6_ADDRSTRLEN];
+    if (open_replay(p, r, line) != 0) {
+        perror("peer: a replay's queue pairs cannot be made");
+        return -1;
+    }
+    own_address(fileno(in), ip);
+    fprintf(out,
+            "{\"rocereplay\":1,\"service\":\"rc\",\"op\":\"send\",\"mtu\":%" PRIu64
+            ",\"size\":%" PRIu64 ",\"depth\":1,\"places\":1,\"iters\":1,\"rd_atomic\":%" PRIu64
+            ",\"ip\":\"%s\",\"qps\":[",
+            r->mtu, r->size, r->rd_atomic, ip);
+    for (int i = 0; i < r->n; i++)
+        fprintf(out,
+                "%s{\"qpn\":%u,\"psn\":%" PRIu64 ",\"rkey\":%u,\"va\":%" PRIuPTR ",\"len\":%" PRIu64
+                "}",
+                i > 0 ? "," : "", r->qp[i].qp->qp_num, r->qp[i].psn, r->qp[i].mr->rkey,
+                (uintptr_t)r->qp[i].memory, r->len);
+    fprintf(out, "]}\n");
+    fflush(out);
+    if (fgets(text, sizeof(text), in) == NULL)
+        return -1;
+    fprintf(out, "{\"start\":true}\n");
+    fflush(out);
+    struct pollfd end = {.fd = fileno(in), .events = POLLIN};
+    while (poll(&end, 1, 0) == 0)
+        take(p, r);
+    if (fgets(text, sizeof(text), in) == NULL)
+        return -1;
+    take(p, r);
+    fprintf(out,
+            "{\"done\":true,\"messages\":%" PRIu64 ",\"bytes\":%" PRIu64
+            ",\"mismatches\":0,\"lost\":0}\n",
+            r->messages, r->bytes);
+    fflush(out);
+    return 0;
+}
+
+/* ---- each connection ---- */
+
 static int serve(struct peer *p, FILE *in, FILE *out)
 {
-    char want[LINE_MAX_LEN], line[LINE_MAX_LEN];
-    if (fgets(want, sizeof(want), in) == NULL || strstr(want, "\"check\":1") == NULL)
+    static char want[LINE_MAX_LEN];
+    char line[LINE_MAX_LEN];
+    if (fgets(want, sizeof(want), in) == NULL)
+        return -1;
+    if (strstr(want, "\"rocereplay\":1") != NULL) {
+        struct replay r = {0};
+        const int rc = replay(p, &r, want, in, out);
+        close_replay(&r);
+        return rc;
+    }
+    if (strstr(want, "\"check\":1") == NULL)
         return -1;
     p->want = want;
     if (open_peer(p) != 0) {

@@ -286,6 +286,19 @@ class OverVeth(unittest.TestCase):
         self.assertEqual({f["dest_qp"] for f in doc["flows"]}, {0x100, 0x101, 0x400, 0x401})
         self.assertEqual([f["kind"] for f in doc["findings"] if f["severity"] == "error"], [])
 
+    def test_each_its_service(self):
+        """RC, UC and UD QPs in one capture: each is replayed as what it was."""
+        parts = [(SOURCE / "pcaps" / f"{name}.pcap").read_bytes() for name in ("rc_all_ops", "uc_ops", "ud_ops")]
+        self.assertEqual(len({part[:24] for part in parts}), 1)
+        out("mixed.pcap").write_bytes(parts[0] + parts[1][24:] + parts[2][24:])
+        server = self.serve("--truth", str(out("served.json")))
+        result = self.replay("-t", "-w", out("live.pcap"), out("mixed.pcap"))
+        self.assertEqual(server.wait(timeout=20), 0)
+        self.assertEqual(by_op(result["recorded"]), recorded(stat(out("mixed.pcap"))))
+        self.assertEqual(result["failed"], 0)
+        services = {f["transport"] for f in stat(out("live.pcap"))["flows"]}
+        self.assertEqual(services, {"rc", "uc", "ud"})
+
     def test_faults_at_the_peer(self):
         """NAKs and CNPs that the peer's end makes of its answers reach us, and the peer's list names each."""
         server = self.serve("--nak", "#1:+3@psn_sequence_error", "--cnp", "#1:+6", "--truth", str(out("served.json")))

@@ -224,6 +224,29 @@ static void test_native_offer(void **state)
     native_free(&offer);
 }
 
+/* A QP may have another service than the rest; those that tell none have that of the offer. */
+static void test_native_offer_of_several_services(void **state)
+{
+    static const char mixed[] =
+        "{\"rocereplay\":1,\"service\":\"rc\",\"op\":\"send\",\"mtu\":1024,\"size\":4096,"
+        "\"depth\":16,\"places\":1,\"iters\":1000,\"duration_ns\":0,\"verify\":false,"
+        "\"bidirectional\":false,\"rd_atomic\":8,\"ip\":\"10.0.0.1\",\"qps\":[{\"qpn\":17,\"psn\":"
+        "1,"
+        "\"rkey\":2,\"va\":3,\"len\":4},{\"qpn\":18,\"psn\":1,\"rkey\":2,\"va\":3,\"len\":4,"
+        "\"service\":\"ud\"},{\"qpn\":19,\"psn\":1,\"rkey\":2,\"va\":3,\"len\":4,"
+        "\"service\":\"uc\"}]}\n";
+    struct native_offer offer;
+    (void)state;
+    assert_int_equal(native_decode(mixed, &offer), 0);
+    assert_int_equal(offer.qp[0].service, ENG_RC);
+    assert_int_equal(offer.qp[1].service, ENG_UD);
+    assert_int_equal(offer.qp[2].service, ENG_UC);
+    char *line = native_encode(&offer);
+    assert_string_equal(line, mixed);
+    free(line);
+    native_free(&offer);
+}
+
 /* A newer peer may say more. */
 static void test_native_offer_skips_the_unknown(void **state)
 {
@@ -299,6 +322,7 @@ int main(void)
         cmocka_unit_test(test_rping),
         cmocka_unit_test(test_hello),
         cmocka_unit_test(test_native_offer),
+        cmocka_unit_test(test_native_offer_of_several_services),
         cmocka_unit_test(test_native_offer_skips_the_unknown),
         cmocka_unit_test(test_native_offer_damaged),
         cmocka_unit_test(test_native_report),

@@ -12,7 +12,8 @@ struct remote {
     uint64_t va, len; /* its memory; |len| 0: not told */
     uint16_t mtu;     /* 0: not told */
     uint8_t rd_atomic;
-    uint32_t qkey; /* UD */
+    uint32_t qkey;            /* UD */
+    enum eng_service service; /* of rocereplay's own exchange */
 };
 
 struct lane_cfg {

@@ -11,9 +11,11 @@
 
 #include "rocereplay/jsonread.h"
 
-enum { HEAD_ROOM = 512, QP_ROOM = 160, KEY_ROOM = 32, VERSION = 1 };
+enum { HEAD_ROOM = 512, QP_ROOM = 192, KEY_ROOM = 32, VERSION = 1 };
 
-static const char *const services[] = {"rc", "uc", "ud"};
+enum { SERVICES = 3 };
+static const char *const services[SERVICES] = {"rc", "uc", "ud"};
+#define SERVICE_NOT_TOLD ENG_XRC_TGT
 static const char *const op_names[ENG_WR_OPS] = {
     [ENG_WR_SEND] = "send",
     [ENG_WR_SEND_IMM] = "send_imm",
@@ -49,8 +51,11 @@ char *native_encode(const struct native_offer *offer)
         const struct remote *qp = &offer->qp[i];
         n += snprintf(line + n, room - (size_t)n,
                       "%s{\"qpn\":%" PRIu32 ",\"psn\":%" PRIu32 ",\"rkey\":%" PRIu32
-                      ",\"va\":%" PRIu64 ",\"len\":%" PRIu64 "}",
+                      ",\"va\":%" PRIu64 ",\"len\":%" PRIu64,
                       i > 0 ? "," : "", qp->qpn, qp->psn, qp->rkey, qp->va, qp->len);
+        if (qp->service != offer->service)
+            n += snprintf(line + n, room - (size_t)n, ",\"service\":\"%s\"", services[qp->service]);
+        n += snprintf(line + n, room - (size_t)n, "}");
     }
     (void)snprintf(line + n, room - (size_t)n, "]}\n");
     return line;
@@ -83,7 +88,8 @@ static bool read_u32(struct jsonread *r, uint32_t max, uint32_t *value)
 static bool read_qp(struct jsonread *r, struct remote *qp)
 {
     char key[KEY_ROOM];
-    *qp = (struct remote){0};
+    int choice;
+    *qp = (struct remote){.service = SERVICE_NOT_TOLD};
     (void)jsonread_open(r, '{');
     while (jsonread_key(r, key, sizeof(key))) {
         if (strcmp(key, "qpn") == 0)
@@ -96,8 +102,10 @@ static bool read_qp(struct jsonread *r, struct remote *qp)
             (void)jsonread_uint(r, UINT64_MAX, &qp->va);
         else if (strcmp(key, "len") == 0)
             (void)jsonread_uint(r, UINT64_MAX, &qp->len);
-        else
+        else if (strcmp(key, "service") != 0)
             (void)jsonread_skip(r);
+        else if (read_choice(r, services, SERVICES, &choice))
+            qp->service = (enum eng_service)choice;
     }
     return !r->bad;
 }
@@ -132,7 +140,7 @@ static int read_member(struct jsonread *r, const char *key, struct native_offer 
     if (strcmp(key, "rocereplay") == 0) {
         (void)jsonread_uint(r, UINT32_MAX, version);
     } else if (strcmp(key, "service") == 0) {
-        if (read_choice(r, services, 3, &choice))
+        if (read_choice(r, services, SERVICES, &choice))
             offer->service = (enum eng_service)choice;
     } else if (strcmp(key, "op") == 0) {
         if (read_choice(r, op_names, ENG_WR_OPS, &choice))
@@ -192,6 +200,8 @@ int native_decode(const char *line, struct native_offer *offer)
         memcpy(offer->qp[i].ip, offer->ip, 16);
         offer->qp[i].mtu = offer->mtu;
         offer->qp[i].rd_atomic = offer->rd_atomic;
+        if (offer->qp[i].service == SERVICE_NOT_TOLD)
+            offer->qp[i].service = offer->service;
     }
     if (rc != 0)
         native_free(offer);

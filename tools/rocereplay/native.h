@@ -7,7 +7,7 @@
 
 /* What one end offers: how the run shall be (the client decides), its QPs and their memory. */
 struct native_offer {
-    enum eng_service service;
+    enum eng_service service; /* of QPs that tell none of their own */
     enum eng_wr_op op;
     uint16_t mtu;
     uint32_t size, depth, places;

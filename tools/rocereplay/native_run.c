@@ -39,7 +39,8 @@ static struct native_offer offer_of(const struct end *end, const struct station 
                                       .psn = lane->psn,
                                       .rkey = lane_rkey(lane),
                                       .va = lane->target_va,
-                                      .len = lane->cfg.target_len};
+                                      .len = lane->cfg.target_len,
+                                      .service = lane->cfg.service};
     }
     offer.n = offer.qp != NULL ? plan->n : 0;
     return offer;
@@ -172,6 +173,7 @@ static struct plan plan_from(const struct native_offer *offer, const struct repl
 {
     return (struct plan){
         .service = offer->service,
+        .asked = offer->qp,
         .n = offer->n,
         .load = {.op = offer->op,
                  .size = offer->size,
@@ -183,6 +185,14 @@ static struct plan plan_from(const struct native_offer *offer, const struct repl
         .recv_depth = (uint32_t)opts->rx_depth,
         .bidirectional = offer->bidirectional,
     };
+}
+
+static bool is_reliable(const struct native_offer *offer)
+{
+    for (uint32_t i = 0; i < offer->n; i++)
+        if (offer->qp[i].service != ENG_RC)
+            return false;
+    return true;
 }
 
 static int run_server(struct station *st, int fd, struct end *end, const struct native_offer *offer)
@@ -202,7 +212,7 @@ static int run_server(struct station *st, int fd, struct end *end, const struct 
     if (end->sends && runner_run(&end->runner, NULL) != 0)
         return -1;
     /* Of what nobody acknowledges some may still be on its way. */
-    if (offer->service != ENG_RC && station_settle(st) != 0)
+    if (!is_reliable(offer) && station_settle(st) != 0)
         return -1;
     report = (struct native_report){
         .messages = end->sink.messages,

@@ -72,7 +72,7 @@ static int open_lanes(struct end *end)
     const struct plan *plan = &end->plan;
     const struct replay_opts *opts = end->st->opts;
     struct load_cfg load = plan->load;
-    struct lane_cfg cfg = {.service = plan->service};
+    struct lane_cfg cfg = {0};
     load_memory(&load, &cfg.local_len, &cfg.target_len);
     if (!end->sends)
         cfg.local_len = 0;
@@ -87,6 +87,7 @@ static int open_lanes(struct end *end)
     cfg.max_send = end->sends ? load_send_depth(&plan->load) : 1;
     cfg.max_recv = end->receives ? plan->recv_depth : 1;
     for (uint32_t i = 0; i < plan->n; i++) {
+        cfg.service = plan->asked != NULL ? plan->asked[i].service : plan->service;
         cfg.qpn = replay_own_qpn(opts, i);
         cfg.has_psn = replay_own_psn_given(opts, i);
         cfg.psn = opts->own_psn_value;

@@ -7,7 +7,8 @@
 
 struct plan {
     enum eng_service service;
-    uint32_t n; /* QPs */
+    const struct remote *asked; /* whose services the QPs have; NULL: all |service| */
+    uint32_t n;                 /* QPs */
     struct load_cfg load;
     uint32_t recv_depth;
     bool bidirectional;

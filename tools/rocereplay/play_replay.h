@@ -71,7 +71,6 @@ int replay_run(struct replay *r);
 struct replay_report {
     const char *peer;
     const struct native_report *received; /* by the peer; NULL: it told nothing */
-    uint32_t left_out;                    /* senders that are not replayed */
     const struct target_kind *kind;       /* NULL: no target */
     uint64_t not_carried[TARGET_REASONS]; /* messages */
 };

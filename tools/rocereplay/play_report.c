@@ -40,9 +40,6 @@ static void print_latency(const struct replay *r)
 static void print_notes(const struct replay *r, const struct replay_report *report)
 {
     const struct messages_totals *t = &r->messages->totals;
-    if (report->left_out != 0)
-        (void)printf("left out: %u QPs of another service; a peer is spoken to by one\n",
-                     report->left_out);
     for (int why = TARGET_CAN + 1; why < TARGET_REASONS; why++)
         if (report->not_carried[why] != 0)
             (void)printf("left out: %" PRIu64 " messages: %s %s\n", report->not_carried[why],
@@ -149,7 +146,6 @@ static void put_all(struct json *json, const struct replay *r, const struct repl
     json_str(json, "schema", "rocereplay-play/1");
     json_str(json, "peer", report->peer);
     json_uint(json, "qps", r->n);
-    json_uint(json, "qps_left_out", report->left_out);
     json_uint(json, "passes", r->opts->loops);
     json_real(json, "seconds", (double)(r->result.end - r->result.start) / 1e9);
     put_side(json, "recorded", &was);

@@ -24,7 +24,7 @@ enum {
 struct choice {
     const struct target_kind *kind; /* NULL: rocereplay itself */
     uint32_t *which;
-    uint32_t n, left_out;
+    uint32_t n;
     uint64_t not_carried[TARGET_REASONS];
 };
 
@@ -53,23 +53,16 @@ static int nothing_left(const struct choice *choice)
     return -1;
 }
 
-/* rocereplay's own exchange knows one service: |only|, -1: any. */
-static int choose(struct choice *choice, const struct messages *m, int only)
+static int choose(struct choice *choice, const struct messages *m)
 {
     choice->which = calloc(m->n + 1, sizeof(*choice->which));
     if (choice->which == NULL) {
         msg_print("out of memory");
         return -1;
     }
-    for (uint32_t i = 0; i < m->n; i++) {
-        const struct sender *s = &m->sender[i];
-        if (s->n == 0)
-            continue;
-        if (only >= 0 && (int)s->service != only)
-            choice->left_out++;
-        else
+    for (uint32_t i = 0; i < m->n; i++)
+        if (m->sender[i].n != 0)
             choice->which[choice->n++] = i;
-    }
     if (choice->n == 0)
         return nothing_left(choice);
     if (choice->kind == NULL || choice->n <= choice->kind->max_qps)
@@ -175,13 +168,25 @@ static int run_pair(struct replay *r, struct native_report *received)
     return rc == 0 ? 1 : -1;
 }
 
+/* The service that is told for all: a datagram's only when there is no other, since its messages
+ * have to fit the path MTU. */
+static enum eng_service widest_service(const struct replay *r)
+{
+    enum eng_service service = ENG_UD;
+    for (uint32_t i = 0; i < r->n; i++)
+        if (r->part[i].sender->service < service)
+            service = r->part[i].sender->service;
+    return service;
+}
+
 static int send_offer(const struct replay *r, int fd)
 {
+    const enum eng_service service = widest_service(r);
     struct native_offer offer = {
-        .service = r->part[0].sender->service,
+        .service = service,
         .op = ENG_WR_SEND, /* the peer posts receives, and its memory is open in any case */
         .mtu = (uint16_t)r->opts->base.mtu,
-        .size = r->part[0].sender->service == ENG_UD ? r->max_len : r->target_len,
+        .size = service == ENG_UD ? r->max_len : r->target_len,
         .depth = (uint32_t)r->opts->depth,
         .places = 1,
         .iters = r->total,
@@ -195,7 +200,8 @@ static int send_offer(const struct replay *r, int fd)
                                       .psn = r->lanes[i].psn,
                                       .rkey = lane_rkey(&r->lanes[i]),
                                       .va = r->lanes[i].target_va,
-                                      .len = r->lanes[i].cfg.target_len};
+                                      .len = r->lanes[i].cfg.target_len,
+                                      .service = r->lanes[i].cfg.service};
     char *line = offer.qp != NULL ? native_encode(&offer) : NULL;
     native_free(&offer);
     if (line == NULL) {
@@ -301,10 +307,8 @@ static int run(const struct play_opts *opts, struct station *st, const struct me
         for (uint32_t i = 0; i < r.n; i++)
             truth_add(&here, &r.lanes[i]);
         const struct eng_qp_stats stats = truth_sum(&here);
-        struct replay_report report = {.peer = peer,
-                                       .received = rc > 0 ? &received : NULL,
-                                       .left_out = choice->left_out,
-                                       .kind = kind};
+        struct replay_report report = {
+            .peer = peer, .received = rc > 0 ? &received : NULL, .kind = kind};
         memcpy(report.not_carried, choice->not_carried, sizeof(report.not_carried));
         status = status_of(&r, m);
         if (replay_report(&r, &report, &stats) != 0)
@@ -371,13 +375,11 @@ static int play(struct play_opts *opts, struct messages *m)
     struct choice choice = {0};
     uint8_t ip[16] = {0};
     int status = EXIT_IO;
-    const bool live = opts->base.interface != NULL;
     opts->base.service = main_service(m);
     choice.kind = settle_target(opts);
     if (choice.kind != NULL)
         play_target_fit(m, choice.kind, opts->memory, choice.not_carried);
-    if (choose(&choice, m, live && choice.kind == NULL ? opts->base.service : -1) == 0 &&
-        resolve(&opts->base, ip) == 0) {
+    if (choose(&choice, m) == 0 && resolve(&opts->base, ip) == 0) {
         settle_mtu(opts, m, &choice);
         opts->base.qps = choice.n;
         if (open_stations(opts, &st, &twin, ip) == 0) {
