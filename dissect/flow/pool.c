@@ -5,13 +5,30 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define ALIGN 64 /* a cache line, so that a record of that size never straddles two */
+#define LARGE ((uintptr_t)2 << 20)
+
+/* Small pools stay in small pages. What is filled bit by bit beyond takes a fault every 2 MiB, not
+ * every 4 KiB, where the system has such pages. A pool doubles, so that this is seldom called. */
+static void grow(struct pool *pool)
+{
+    const uint32_t from = pool->grow_at;
+    pool->grow_at = from < pool->capacity / 2 ? 2 * from : pool->capacity;
+#if defined(MADV_HUGEPAGE)
+    const uintptr_t begin = (uintptr_t)pool_at(pool, from) / LARGE * LARGE;
+    const uintptr_t end = (uintptr_t)pool_at(pool, pool->grow_at) / LARGE * LARGE;
+    if (begin >= (uintptr_t)pool->raw && begin < end)
+        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#endif
+}
 
 bool pool_new(struct pool *pool, size_t size, uint32_t capacity)
 {
     /* calloc of a large block hands out pages that cost nothing until they are written. */
-    *pool = (struct pool){.size = size, .capacity = capacity, .free = NIL};
+    *pool = (struct pool){
+        .size = size, .capacity = capacity, .free = NIL, .grow_at = (uint32_t)(LARGE / size)};
     pool->raw = calloc((size_t)capacity + 1 + ALIGN / size, size);
     if (pool->raw == NULL)
         return false;
@@ -34,6 +51,8 @@ uint32_t pool_take(struct pool *pool)
         memcpy(&pool->free, pool_at(pool, index), sizeof pool->free);
         memset(pool_at(pool, index), 0, pool->size);
     } else if (pool->fresh < pool->capacity) {
+        if (pool->fresh == pool->grow_at)
+            grow(pool);
         index = pool->fresh++;
     } else {
         return NIL;

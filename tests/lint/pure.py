@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 CALLS = {"memcpy", "memset", "memcmp", "memmove", "memchr", "strlen", "strcmp", "strncmp", "strchr", "strcspn", "bcmp", "qsort",
-         "__assert_fail", "__stack_chk_fail", "libdeflate_crc32", "_GLOBAL_OFFSET_TABLE_"}
+         "madvise", "__assert_fail", "__stack_chk_fail", "libdeflate_crc32", "_GLOBAL_OFFSET_TABLE_"}
 HEAP = {"malloc", "calloc", "realloc", "free", "aligned_alloc"}
 OWNER = re.compile(r"_(new|del)(\.\w+)*$")
 
