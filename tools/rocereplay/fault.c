@@ -202,7 +202,8 @@ static void damage(const struct doom *doom, const struct roce_packet *pkt, uint8
         frame[pkt->icrc_off] ^= 0xFF;
 }
 
-/* Frames that come behind this one. */
+/* Frames that come behind this one, made of it as it was before any damage: a mark on it is none on
+ * them. */
 static void add_frames(struct way *way, const struct doom *doom, const struct roce_packet *pkt,
                        const uint8_t *frame, roce_tstamp now)
 {
@@ -277,8 +278,8 @@ static int fault_commit(struct port *port, size_t len, roce_tstamp now)
     struct doom doom;
     const bool overtakes = line_next(f->way[TX].held) != PORT_NEVER;
     if (doomed(f, f->room, len, TX, now, &pkt, &doom)) {
-        damage(&doom, &pkt, f->room);
         add_frames(&f->way[TX], &doom, &pkt, f->room, now);
+        damage(&doom, &pkt, f->room);
     }
     int rc = send_doomed(f, &doom, len, now);
     if (rc == ROCE_ERR_FULL) /* too much is late already: this one is not */
