@@ -27,6 +27,9 @@
 #define EPB_LEN          32u /* without packet data */
 #define OPT_IF_TSRESOL   9
 #define TSRESOL_NS       9
+#define OPT_COMMENT      1
+#define OPT_LEN          4u
+#define COMMENT_MAX      1024u
 
 struct roce_writer {
     int fd;
@@ -235,14 +238,30 @@ static int put_record(struct roce_writer *writer, const struct roce_frame *frame
     return err < 0 ? err : put(writer, frame->data, caplen);
 }
 
-static int put_block(struct roce_writer *writer, const struct roce_frame *frame, uint32_t caplen)
+/* opt_comment and the end of options. */
+static int put_comment(struct roce_writer *writer, const char *comment, uint32_t len)
+{
+    static const uint8_t zeros[OPT_LEN] = {0};
+    const uint32_t option = pair(OPT_COMMENT, (uint16_t)len);
+    int err = put(writer, &option, OPT_LEN);
+    if (err == 0)
+        err = put(writer, comment, len);
+    if (err == 0)
+        err = put(writer, zeros, (4 - len % 4) % 4);
+    return err < 0 ? err : put(writer, zeros, OPT_LEN);
+}
+
+static int put_block(struct roce_writer *writer, const struct roce_frame *frame, uint32_t caplen,
+                     const char *comment)
 {
     static const uint8_t zeros[4] = {0};
+    const uint32_t said = comment != NULL ? (uint32_t)strnlen(comment, COMMENT_MAX) : 0;
+    const uint32_t options = said != 0 ? 2 * OPT_LEN + said + (4 - said % 4) % 4 : 0;
     const int iface = find_interface(writer, frame->linktype);
     if (iface < 0)
         return iface;
     const uint32_t pad = (4 - caplen % 4) % 4;
-    const uint32_t total = EPB_LEN + caplen + pad;
+    const uint32_t total = EPB_LEN + caplen + pad + options;
     const uint32_t head[] = {
         BLOCK_EPB,           total,  (uint32_t)iface, (uint32_t)(frame->ts >> 32),
         (uint32_t)frame->ts, caplen, frame->origlen,
@@ -252,16 +271,24 @@ static int put_block(struct roce_writer *writer, const struct roce_frame *frame,
         err = put(writer, frame->data, caplen);
     if (err == 0)
         err = put(writer, zeros, pad);
+    if (err == 0 && said != 0)
+        err = put_comment(writer, comment, said);
     return err < 0 ? err : put(writer, &total, sizeof(total));
 }
 
-int roce_writer_write(struct roce_writer *writer, const struct roce_frame *frame)
+int roce_writer_write_note(struct roce_writer *writer, const struct roce_frame *frame,
+                           const char *comment)
 {
     if (writer->error != 0)
         return fail(writer, writer->error);
     const uint32_t caplen = frame->caplen < writer->snaplen ? frame->caplen : writer->snaplen;
-    return writer->format == ROCE_FILE_PCAPNG ? put_block(writer, frame, caplen)
+    return writer->format == ROCE_FILE_PCAPNG ? put_block(writer, frame, caplen, comment)
                                               : put_record(writer, frame, caplen);
+}
+
+int roce_writer_write(struct roce_writer *writer, const struct roce_frame *frame)
+{
+    return roce_writer_write_note(writer, frame, NULL);
 }
 
 int roce_writer_close(struct roce_writer *writer)

@@ -105,6 +105,41 @@ static void test_writer_makes_pcapng(void **state)
     unlink(path);
 }
 
+/* draft-ietf-opsawg-pcapng 3.5: option 1, its length, the text padded to 32 bits, the end of
+ * options; pcap has no place for it. */
+static void test_writer_notes(void **state)
+{
+    (void)state;
+    static const uint8_t options[] = {1, 0, 5, 0, 'h', 'e', 'l', 'l', 'o', 0, 0, 0, 0, 0, 0, 0};
+    uint8_t file[512];
+    memset(data, 0xbb, sizeof(data));
+    if (machine_is_big())
+        skip();
+    for (int pcap = 0; pcap < 2; pcap++) {
+        temp_path(path, pcap ? ".pcap" : ".pcapng");
+        struct roce_writer *writer = roce_writer_open(path, roce_file_format_by_name(path),
+                                                      ROCE_LINK_ETHERNET, 0, NULL, NULL);
+        assert_non_null(writer);
+        const struct roce_frame frame = frame_of(7, 62, 62, ROCE_LINK_ETHERNET);
+        assert_int_equal(roce_writer_write_note(writer, &frame, "hello"), 0);
+        assert_int_equal(roce_writer_close(writer), 0);
+        FILE *f = fopen(path, "rb");
+        const size_t len = fread(file, 1, sizeof(file), f);
+        fclose(f);
+        unlink(path);
+        if (pcap) {
+            assert_int_equal(len, 24 + 16 + 62);
+            continue;
+        }
+        const size_t block =
+            28 + 64 + sizeof(options) + 4; /* head, data and pad, options, length */
+        assert_int_equal(len, 28 + 32 + block);
+        assert_int_equal(file[28 + 32 + 4], block);
+        assert_memory_equal(file + len - 4 - sizeof(options), options, sizeof(options));
+        assert_int_equal(file[len - 4], block);
+    }
+}
+
 static void test_writer_chooses_the_format_by_name(void **state)
 {
     (void)state;
@@ -211,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_writer_makes_pcap),
         cmocka_unit_test(test_writer_makes_pcapng),
+        cmocka_unit_test(test_writer_notes),
         cmocka_unit_test(test_writer_chooses_the_format_by_name),
         cmocka_unit_test(test_writer_output_is_what_others_read),
         cmocka_unit_test(test_writer_reports_a_full_disk),

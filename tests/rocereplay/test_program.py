@@ -190,6 +190,23 @@ class Faults(unittest.TestCase):
         self.assertEqual(len(tshark(path, "frame.number", display="infiniband.bth.opcode == 0x81")),
                          result["cnps_received"])
 
+    def test_evidence_names_its_cases(self):
+        """tshark reads the case and its verdict at the first frame of each."""
+        path = common.WORK / "evidence.pcapng"
+        report = json.loads(run("check", "--json", "--only", "nak,dup,retry.count", "-w", path).stdout)
+        want = [(str(case["first_frame"]), f"{case['id']}: {case['verdict']}") for case in report["cases"]]
+        found = [(frame, comment) for frame, comment in tshark(path, "frame.number", "frame.comment", display="frame.comment")]
+        self.assertEqual([(frame, ": ".join(comment.split(": ")[:2])) for frame, comment in found], want)
+        self.assertEqual(int(tshark(path, "frame.number")[-1][0]), report["cases"][-1]["last_frame"])
+
+    def test_a_mark_is_no_mark_on_what_is_added(self):
+        """A frame that is marked and followed by a made CNP: the mark is its own, as the truth says."""
+        for direction in ("tx", "rx"):
+            path, result, truth = gen("mark.pcap", "--tclass", "2", "--op", "write", "-n", "20", "--ce", "#1:+63", "--cnp", "#1:+63",
+                                      "--fault-dir", direction)
+            self.assertEqual(sorted(f["type"] for f in truth["faults"]), ["ce", "cnp"])
+            self.assertEqual(len(tshark(path, "frame.number", display="infiniband.bth.opcode == 0x81 && ip.dsfield.ecn == 3")), 0)
+
     def test_contents_survive_everything(self):
         for op in ("send", "write", "read", "fadd", "cas"):
             for seed in range(3):

@@ -10,12 +10,23 @@
 
 #include "engine/engine.h"
 
+struct held {
+    roce_tstamp ts;
+    size_t len;
+    uint8_t *data;
+};
+
 struct file_port {
     struct port port;
     struct port *inner;         /* may be NULL */
     struct roce_writer *writer; /* NULL once closed */
     roce_tstamp epoch;
     uint64_t count;
+    /* held back: the first is number |held_first| */
+    bool holds;
+    struct held *held;
+    size_t n_held, held_room;
+    uint64_t held_first;
     uint8_t *last; /* room handed out last */
     uint8_t frame[ENG_FRAME_MAX];
 };
@@ -26,6 +37,26 @@ static int failed(struct file_port *f)
     return ROCE_ERR_IO;
 }
 
+/* Without memory it is written as it is: there is no note for it. */
+static bool keep(struct file_port *f, const struct roce_frame *frame)
+{
+    if (f->n_held == f->held_room) {
+        const size_t room = f->held_room != 0 ? 2 * f->held_room : 64;
+        struct held *grown = realloc(f->held, room * sizeof(*grown));
+        if (grown == NULL)
+            return false;
+        f->held = grown;
+        f->held_room = room;
+    }
+    struct held *held = &f->held[f->n_held];
+    *held = (struct held){.ts = frame->ts, .len = frame->caplen, .data = malloc(frame->caplen)};
+    if (held->data == NULL)
+        return false;
+    memcpy(held->data, frame->data, held->len);
+    f->n_held++;
+    return true;
+}
+
 static int record(struct file_port *f, const uint8_t *data, size_t len, roce_tstamp now)
 {
     const struct roce_frame frame = {.data = data,
@@ -34,7 +65,7 @@ static int record(struct file_port *f, const uint8_t *data, size_t len, roce_tst
                                      .ts = now + f->epoch,
                                      .linktype = ROCE_LINK_ETHERNET};
     f->count++;
-    if (f->writer == NULL)
+    if (f->writer == NULL || (f->holds && keep(f, &frame)))
         return 0;
     return roce_writer_write(f->writer, &frame) == 0 ? 0 : failed(f);
 }
@@ -141,10 +172,49 @@ uint64_t port_file_count(const struct port *port)
     return ((const struct file_port *)port)->count;
 }
 
+void port_file_hold(struct port *port)
+{
+    struct file_port *f = (struct file_port *)port;
+    f->holds = true;
+    f->held_first = f->count + 1;
+}
+
+static const char *note_of(uint64_t number, const struct port_note *notes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (notes[i].number == number)
+            return notes[i].text;
+    return NULL;
+}
+
+int port_file_release(struct port *port, const struct port_note *notes, size_t n)
+{
+    struct file_port *f = (struct file_port *)port;
+    int rc = 0;
+    for (size_t i = 0; i < f->n_held; i++) {
+        const struct roce_frame frame = {.data = f->held[i].data,
+                                         .caplen = (uint32_t)f->held[i].len,
+                                         .origlen = (uint32_t)f->held[i].len,
+                                         .ts = f->held[i].ts,
+                                         .linktype = ROCE_LINK_ETHERNET};
+        if (f->writer != NULL && rc == 0 &&
+            roce_writer_write_note(f->writer, &frame, note_of(f->held_first + i, notes, n)) != 0)
+            rc = failed(f);
+        free(f->held[i].data);
+    }
+    f->n_held = 0;
+    f->holds = false;
+    return rc;
+}
+
 int port_file_close(struct port *port)
 {
     struct file_port *f = (struct file_port *)port;
+    const int kept = port_file_release(port, NULL, 0);
+    free(f->held);
+    f->held = NULL;
+    f->held_room = 0;
     struct roce_writer *writer = f->writer;
     f->writer = NULL;
-    return writer == NULL || roce_writer_close(writer) == 0 ? 0 : failed(f);
+    return writer == NULL || roce_writer_close(writer) == 0 ? kept : failed(f);
 }

@@ -86,6 +86,7 @@ struct check {
     struct check_seen seen[CHECK_SEEN_MAX];
     uint32_t n_seen, n_taken; /* |n_taken|: looked at by check_next */
     uint64_t first_frame, last_frame;
+    uint64_t looked; /* frame that was looked at last; 0: what was due did not come */
     enum check_verdict verdict;
     bool settled;
     char text[CHECK_TEXT]; /* why, for people */

@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "port/file.h"
 #include "rocereplay/check.h"
+#include "rocereplay/check_report.h"
 #include "rocereplay/check_target.h"
 
 enum { OWN_QPN = 0x10000, WITNESS_STEP = 1 };
@@ -135,12 +136,18 @@ static const struct check_seen *next_of(struct check *c, bool witness, uint64_t 
     while (!c->settled || c->run->limits.kind == NULL) {
         while (c->n_taken < c->n_seen) {
             const struct check_seen *seen = &c->seen[c->n_taken++];
-            if (is_witness(c, seen) == witness && seen->pkt.op != ROCE_OP_CNP)
+            if (is_witness(c, seen) == witness && seen->pkt.op != ROCE_OP_CNP) {
+                if (!c->settled)
+                    c->looked = seen->frame;
                 return seen;
+            }
         }
         turn(c, c->n_seen, until);
-        if (c->n_taken == c->n_seen)
+        if (c->n_taken == c->n_seen) {
+            if (!c->settled)
+                c->looked = 0;
             return NULL;
+        }
     }
     return NULL; /* what could be seen does not matter any more */
 }
@@ -370,6 +377,22 @@ bool check_sent(struct check *c, uint64_t sent, uint64_t error, const char *what
     return !c->settled;
 }
 
+/* The verdict stands at the first frame of the case, and where it was seen. */
+static void release(struct check *c)
+{
+    struct check_run *run = c->run;
+    char text[CHECK_TEXT + 64];
+    const struct port_note notes[] = {
+        {.number = c->first_frame, .text = text},
+        {.number = c->verdict == CHECK_FAIL ? c->looked : 0, .text = text},
+    };
+    (void)snprintf(text, sizeof(text), "%s: %s%s%s", c->what->id, check_verdict_name(c->verdict),
+                   c->text[0] != '\0' ? ": " : "", c->text);
+    if (run->record != NULL &&
+        port_file_release(run->record, notes, sizeof(notes) / sizeof(notes[0])) != 0)
+        breaks(c, run->record->text);
+}
+
 int check_run_case(struct check_run *run, const struct check_case *what,
                    struct check_result *result)
 {
@@ -381,15 +404,18 @@ int check_run_case(struct check_run *run, const struct check_case *what,
     c.n_seen = c.n_taken = 0;
     c.taken_msn = 0;
     c.sent_len = 0;
-    c.first_frame = c.last_frame = 0;
+    c.first_frame = c.last_frame = c.looked = 0;
     c.verdict = CHECK_PASS;
     c.text[0] = '\0';
     check_default(&c);
+    if (run->record != NULL)
+        port_file_hold(run->record);
     what->judge(&c);
     if (c.opened) {
         check_target_end(&c);
         run->peer->close(run->peer_ctx);
     }
+    release(&c);
     *result = (struct check_result){.what = what,
                                     .verdict = c.verdict,
                                     .first_frame = c.first_frame,

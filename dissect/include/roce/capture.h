@@ -157,6 +157,11 @@ struct roce_writer *roce_writer_open(const char *path, enum roce_file_format for
  * ROCE_ERR_UNSUPPORTED when a pcap file is given a second link type. */
 int roce_writer_write(struct roce_writer *writer, const struct roce_frame *frame);
 
+/* roce_writer_write_note appends |frame| with |comment| (UTF-8, cut to 1024 bytes), which pcapng
+ * files keep and pcap files do not; NULL: none. Returns as roce_writer_write. */
+int roce_writer_write_note(struct roce_writer *writer, const struct roce_frame *frame,
+                           const char *comment);
+
 /* roce_writer_flush pushes buffered bytes to the file. roce_writer_close flushes, closes and frees;
  * NULL is accepted. Both return 0 or ROCE_ERR_IO (errno tells why). */
 int roce_writer_flush(struct roce_writer *writer);
