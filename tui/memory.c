@@ -3,6 +3,7 @@
  * as counting some dozens of frames; in a virtual machine, several times that. */
 #include "memory.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -18,4 +19,11 @@ void *tui_memory_new(size_t size)
         (void)madvise(memory, (size + align - 1) / align * align, MADV_HUGEPAGE);
 #endif
     return memory;
+}
+
+void *tui_memory_zeroed(size_t size, void **block)
+{
+    uint8_t *memory = calloc(1, size + LINE);
+    *block = memory;
+    return memory == NULL ? NULL : memory + (LINE - (uintptr_t)memory % LINE) % LINE;
 }

@@ -53,7 +53,7 @@ struct model *tui_model_new(const struct model_opts *opts)
     if (model->obs != NULL) {
         model->flows = roce_observer_flows(model->obs);
         model->capacity = roce_flow_capacity(model->flows);
-        model->track = calloc(model->capacity, sizeof(*model->track));
+        model->track = tui_memory_zeroed(model->capacity * sizeof(*model->track), &model->block);
         model->rest = calloc(model->capacity, sizeof(*model->rest));
         model->keeping = calloc(model->capacity / 64 + 1, sizeof(*model->keeping));
         model->pairs = calloc(PAIR_SLOTS, sizeof(*model->pairs));
@@ -76,7 +76,7 @@ void tui_model_del(struct model *model)
     if (model == NULL)
         return;
     roce_observer_del(model->obs);
-    free(model->track);
+    free(model->block);
     free(model->rest);
     free(model->keeping);
     tui_ring_free(&model->kept);

@@ -4,6 +4,7 @@
  * long as less than |size| bytes were written behind its beginning. */
 #include "ring.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #if defined(__SSE2__)
@@ -63,16 +64,32 @@ static struct ring_record *place_at(const struct ring *ring, uint64_t position)
     return (struct ring_record *)(void *)(ring->memory + position % ring->size);
 }
 
-/* Nobody reads the record soon, and it would push flow state out of the cache. */
-static void store(struct ring_record *place, const struct ring_record *record)
+/* Nobody reads the record soon, and it would push flow state out of the cache. It goes there word
+ * by word: what was just written as smaller members cannot be read at once as something larger. */
+static void store(struct ring_record *place, const struct ring_record *r)
 {
-#if defined(__SSE2__)
-    const __m128i *from = (const __m128i *)(const void *)record;
-    __m128i *to = (__m128i *)(void *)place;
-    for (size_t i = 0; i < sizeof(*record) / sizeof(*to); i++)
-        _mm_stream_si128(&to[i], _mm_loadu_si128(&from[i]));
+#if defined(__SSE2__) && defined(__x86_64__)
+    const uint64_t word[] = {
+        r->before,
+        r->number,
+        r->ts,
+        r->flow | (uint64_t)r->flags << 32,
+        r->caplen | (uint64_t)r->origlen << 32,
+        r->psn | (uint64_t)r->psns << 32,
+        r->missing | (uint64_t)r->data_len << 32 | (uint64_t)r->opcode << 48 |
+            (uint64_t)r->op << 56,
+        r->syndrome | (uint64_t)r->ecn << 8 | (uint64_t)r->linktype_code << 16 |
+            (uint64_t)r->iface << 24 | (uint64_t)r->has_bth << 32 | (uint64_t)r->icrc_bad << 40,
+    };
+    _Static_assert(offsetof(struct ring_record, data_len) == 52 &&
+                       offsetof(struct ring_record, syndrome) == 56 &&
+                       offsetof(struct ring_record, icrc_bad) == 61,
+                   "the words are the members");
+    long long *to = (long long *)(void *)place;
+    for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++)
+        _mm_stream_si64(&to[i], (long long)word[i]);
 #else
-    *place = *record;
+    *place = *r;
 #endif
 }
 
