@@ -436,7 +436,10 @@ static int show(struct app *app, const struct top_opts *opts)
     tui_player_status(app->player, &app->ui.status);
     if (app->ui.status.error[0] == '\0')
         return EXIT_DONE;
-    msg_print("%s: %s", app->ui.status.name, app->ui.status.error);
+    if (app->ui.status.live)
+        msg_print("%s", app->ui.status.error);
+    else
+        msg_file(app->ui.status.name, "%s", app->ui.status.error);
     return EXIT_IO;
 }
 

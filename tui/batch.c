@@ -236,8 +236,12 @@ static int loop(struct batch *batch)
     (void)print(batch, true);
     if (n >= 0)
         return EXIT_DONE;
-    msg_print("%s: %s; the last screen shows what came before", batch->ui.status.name,
-              tui_source_text(batch->source));
+    /* Which of the interfaces it was is in the text. */
+    if (batch->ui.status.live)
+        msg_print("%s; the last screen shows what came before", tui_source_text(batch->source));
+    else
+        msg_file(batch->ui.status.name, "%s; the last screen shows what came before",
+                 tui_source_text(batch->source));
     return EXIT_IO;
 }
 

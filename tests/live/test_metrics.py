@@ -117,7 +117,10 @@ class Http(Server):
         taken = self.url.port
         done = subprocess.run([net.BIN / "rocestat", "-i", "b0", "--listen", f":{taken}"],
                               capture_output=True, text=True)
-        self.assertEqual((done.returncode, "Address already in use" in done.stderr), (1, True))
+        self.assertEqual((done.returncode, "Address already in use; choose another port" in done.stderr), (1, True))
+        done = subprocess.run([net.BIN / "rocestat", "-i", "b0", "--listen", "192.0.2.1:0"],
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, "choose another address" in done.stderr), (1, True))
 
 
 class File(Server):

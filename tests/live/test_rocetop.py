@@ -72,6 +72,20 @@ class Live(net.Case):
         net.until(lambda: program.counted() == 83, "the frames of one host, as tcpdump counts them")
         self.assertEqual([q["src"] for q in json.loads(program.end())["qps"]], ["192.168.77.3"])
 
+    def test_interface_that_vanishes_ends_it(self):
+        net.ip("link", "add", "a2", "type", "veth", "peer", "name", "b2")
+        net.ip("link", "set", "a2", "up", "arp", "off")
+        net.ip("link", "set", "b2", "up", "arp", "off")
+        sent = net.frames(net.capture("cm_rping.pcap"))[:9]
+        program = self.watch("--json", "-i", "b0", "-i", "b2")
+        net.send(sent, "a2")
+        net.until(lambda: program.counted() == len(sent), "all frames")
+        net.ip("link", "del", "a2")
+        document = json.loads(program.wait(status=1))
+        self.assertEqual(document["capture"]["packets"], len(sent))
+        self.assertIn("\nrocetop: b2: the interface is gone; the last screen shows what came before\n",
+                      "\n" + program.read())
+
     def test_wrong_usage(self):
         def says(*args):
             done = subprocess.run([net.BIN / "rocetop", "--config=/dev/null", "--batch", *args],

@@ -101,7 +101,8 @@ static int open_socket(const char *host, const char *port)
         }
     freeaddrinfo(list);
     if (fd < 0)
-        msg_print("--listen: port %s: %s; choose another", port, strerror(error));
+        msg_print("--listen: port %s: %s; choose another %s", port, strerror(error),
+                  error == EADDRNOTAVAIL ? "address" : "port");
     return fd;
 }
 
@@ -109,7 +110,8 @@ struct http *http_bind(const char *address, int *status)
 {
     char host[128], port[8];
     if (!split(address, host, port) || strtol(port, NULL, 10) > 65535) {
-        msg_print("--listen: '%s' is not an address with a port; give one as 127.0.0.1:9100",
+        msg_print("--listen: '%s' is not an address with a port; give one as 127.0.0.1:9100"
+                  " or [::1]:9100",
                   address);
         *status = EXIT_USAGE;
         return NULL;
