@@ -310,7 +310,7 @@ static void open_first(struct app *app)
 static void read_status(struct app *app)
 {
     const enum ui_run before = app->ui.status.run;
-    const uint64_t merged = app->ui.status.merged;
+    const uint64_t merged = app->ui.status.merged, downs = app->ui.status.downs;
     tui_player_status(app->player, &app->ui.status);
     app->end_unseen = app->ui.status.run == RUN_ENDED && !app->shown->over;
     if (app->end_unseen)
@@ -319,6 +319,9 @@ static void read_status(struct app *app)
         ui_say(&app->ui, true,
                "The receive offload merges packets, which hides them: ethtool -K %.40s"
                " gro off lro off",
+               app->ui.status.name);
+    if (app->ui.status.downs > downs)
+        ui_say(&app->ui, true, "%.60s went down; frames come again once it is up.",
                app->ui.status.name);
 }
 

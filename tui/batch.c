@@ -32,7 +32,7 @@ struct batch {
     struct json json;
     uint64_t printed;
     uint64_t started_ns;
-    bool said_merged;
+    uint32_t said;    /* tui_source_watch */
     roce_tstamp next; /* when the next screen is due, in the capture's time; 0: not yet known */
     struct model_batch frames;
 };
@@ -190,12 +190,7 @@ static void answer(struct batch *batch)
 {
     const struct ui_status *s = &batch->ui.status;
     fill_status(batch, false);
-    if (s->merged > 0 && !batch->said_merged) {
-        batch->said_merged = true;
-        msg_file(s->name,
-                 "frames beyond the MTU come: the receive offload merges packets, which hides"
-                 " them; ethtool -K INTERFACE gro off lro off");
-    }
+    tui_source_watch(batch->source, &batch->said);
     if (signals_asked())
         msg_print("%" PRIu64 " packets captured, %" PRIu64 " processed, %" PRIu64
                   " dropped by the kernel, %" PRIu64 " by the interface",

@@ -29,6 +29,7 @@ void tui_player_publish(struct player *player)
     s.dropped_kernel = info.dropped_kernel;
     s.dropped_iface = info.dropped_iface;
     s.merged = info.merged;
+    s.downs = info.downs;
     s.consumed = info.consumed;
     s.size = info.size;
     s.frames = tui_model_frames(player->model);

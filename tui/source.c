@@ -241,9 +241,16 @@ void tui_source_info(const struct source *source, struct source_info *info)
         info->dropped_kernel += iface->dropped;
         info->dropped_iface += iface->if_dropped;
         info->merged += iface->merged;
+        info->downs += iface->downs;
     }
     if (!info->live)
         roce_reader_progress(source->reader, &info->consumed, &info->size);
+}
+
+void tui_source_watch(const struct source *source, uint32_t *said)
+{
+    if (source->info.live)
+        live_watch(source->reader, said);
 }
 
 void tui_source_break(struct source *source)

@@ -18,6 +18,7 @@ struct source_info {
     bool has_drops;
     uint64_t dropped_kernel, dropped_iface; /* frames that the capture lost */
     uint64_t merged;                        /* frames that the receive offload glued together */
+    uint64_t downs;                         /* how often an interface went down */
     uint64_t consumed, size;                /* bytes of the file; size 0: unknown */
     uint64_t frames;                        /* read so far */
     uint64_t link_speed_bps;                /* of the interface; 0 unknown */
@@ -46,6 +47,10 @@ roce_tstamp tui_source_now(const struct source *source);
 roce_tstamp tui_source_clock(const struct source *source);
 
 void tui_source_info(const struct source *source, struct source_info *info);
+
+/* tui_source_watch says on standard error what a user should know of the interfaces (live_watch).
+ */
+void tui_source_watch(const struct source *source, uint32_t *said);
 
 /* tui_source_break ends a tui_source_next that waits in another thread, and all later ones. */
 void tui_source_break(struct source *source);

@@ -64,7 +64,7 @@ struct ui_status {
     bool live, seekable, has_drops;
     char name[96];
     char bpf[96];
-    uint64_t dropped_kernel, dropped_iface, merged;
+    uint64_t dropped_kernel, dropped_iface, merged, downs;
     uint64_t consumed, size;
     uint64_t frames;     /* counted by now */
     uint64_t position;   /* the same, or the frame that is being gone to */

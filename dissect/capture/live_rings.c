@@ -125,6 +125,7 @@ static int check_interface(struct roce_reader *reader, uint32_t index)
     (void)getsockopt(ring->fd, SOL_SOCKET, SO_ERROR, &error, &len);
     if (live_counters_dropped(rings->counters, ring->ifindex, &dropped) == LIVE_COUNTERS_GONE)
         return cap_live_fault(reader, index, ROCE_ERR_IO, "the interface is gone");
+    reader->ifaces[index].downs += error == ENETDOWN;
     if (error != 0 && error != ENETDOWN)
         return cap_live_fault(reader, index, ROCE_ERR_IO, "%s", strerror(error));
     return 0;

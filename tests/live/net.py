@@ -80,6 +80,11 @@ def send(these, interface="a0"):
         SOCKETS[interface].send(frame)
 
 
+def has_carrier(interface):
+    shown = subprocess.run(["ip", "-o", "link", "show", interface], capture_output=True, check=True, text=True).stdout
+    return " state UP " in shown
+
+
 def until(condition, what):
     """Waits for something that another process does; polls, since there is nothing to wait on."""
     end = time.monotonic() + PATIENCE

@@ -72,6 +72,22 @@ class Live(net.Case):
         net.until(lambda: program.counted() == 83, "the frames of one host, as tcpdump counts them")
         self.assertEqual([q["src"] for q in json.loads(program.end())["qps"]], ["192.168.77.3"])
 
+    def test_interface_that_goes_down_comes_again(self):
+        sent = net.frames(net.capture("cm_rping.pcap"))[:9]
+        self.addCleanup(net.ip, "link", "set", "b1", "up")
+        programs = [self.watch("--json", "-i", "b1"), self.start("rocestat", "--json", "-i", "b1"),
+                    self.start("rocedump", "-i", "b1")]
+        net.ip("link", "set", "b1", "down")
+        for program in programs:
+            net.until(lambda: "b1: the interface went down; frames come again" in program.read(), "a word on it")
+        net.ip("link", "set", "b1", "up")
+        net.until(lambda: net.has_carrier("a1"), "a link")
+        net.send(sent, "a1")
+        for program in programs:
+            net.until(lambda: program.counted() == len(sent), "all frames")
+            program.end()
+            self.assertEqual(program.read().count("went down"), 1)
+
     def test_interface_that_vanishes_ends_it(self):
         net.ip("link", "add", "a2", "type", "veth", "peer", "name", "b2")
         net.ip("link", "set", "a2", "up", "arp", "off")

@@ -117,6 +117,13 @@ const char *live_name(const struct live_opts *opts, char *text, size_t size)
 
 void live_watch_one(const struct roce_iface *iface, uint32_t index, uint32_t *said)
 {
+    const uint32_t down = 1u << (ROCE_LIVE_IFACES_MAX + index);
+    if (iface->downs > 0 && (*said & down) == 0) {
+        *said |= down;
+        msg_file(iface->name,
+                 "the interface went down; frames come again once it is up: ip link set dev %s up",
+                 iface->name);
+    }
     if (iface->merged == 0 || (*said & 1u << index) != 0)
         return;
     *said |= 1u << index;

@@ -31,6 +31,7 @@ struct roce_iface {
     uint64_t merged;     /* frames longer than |mtu| allows: the receive offload (GRO, LRO) glued
                             packets together, and what they were is lost */
     uint32_t mtu;        /* 0: unknown */
+    uint32_t downs;      /* how often it went down; frames come again once it is up */
     bool adapter_time;   /* time stamps are the adapter's */
 };
 
