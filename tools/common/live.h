@@ -49,7 +49,8 @@ int live_list(void);
 const char *live_name(const struct live_opts *opts, char *text, size_t size);
 
 /* live_watch says on standard error, once for each interface (its bits in |*said|), that it hands
- * over merged frames, and that it went down; live_watch_one does so for interface |index| as it was seen. */
+ * over merged frames, and that it went down; live_watch_one does so for interface |index| as it was
+ * seen. */
 void live_watch(const struct roce_reader *reader, uint32_t *said);
 void live_watch_one(const struct roce_iface *iface, uint32_t index, uint32_t *said);
 
