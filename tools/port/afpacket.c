@@ -85,7 +85,7 @@ static uint8_t *afpacket_room(struct port *port, size_t len)
 {
     struct afpacket *p = (struct afpacket *)port;
     if (p->xdp != NULL)
-        return len <= ENG_FRAME_MAX ? xdp_room(p->xdp) : NULL;
+        return xdp_room(p->xdp, len);
     struct tpacket2_hdr *h = ring_frame(&p->tx, p->tx.at);
     const uint32_t status = status_of(h);
     if ((status & (TP_STATUS_SEND_REQUEST | TP_STATUS_SENDING)) != 0 ||
@@ -103,10 +103,8 @@ static int afpacket_commit(struct port *port, size_t len, roce_tstamp now)
                        "a frame of %zu bytes exceeds the MTU of the interface", len);
         return ROCE_ERR_NOSPACE;
     }
-    if (p->xdp != NULL) {
-        xdp_commit(p->xdp, len);
-        return 0;
-    }
+    if (p->xdp != NULL)
+        return xdp_commit(p->xdp, len);
     struct tpacket2_hdr *h = ring_frame(&p->tx, p->tx.at);
     h->tp_len = (uint32_t)len;
     set_status(h, TP_STATUS_SEND_REQUEST);
@@ -120,7 +118,7 @@ static int afpacket_flush(struct port *port, roce_tstamp now)
     struct afpacket *p = (struct afpacket *)port;
     (void)now;
     if (p->xdp != NULL)
-        return xdp_flush(p->xdp) == 0 ? 0 : fault(p, "sending");
+        return xdp_flush(p->xdp, false) == 0 ? 0 : fault(p, "sending");
     if (p->pending == 0)
         return 0;
     /* With nothing to copy the call only tells the kernel to look at the ring. A device queue that
@@ -280,10 +278,13 @@ static int set_up(struct afpacket *p, const struct afpacket_cfg *cfg)
     p->rx.base = p->map;
     p->tx.base = p->map + (size_t)(p->rx.count / p->rx.per_block) * BLOCK_SIZE;
     join_pause(p, cfg->netif);
-    if (!cfg->no_xdp && longest <= XDP_FRAME_MAX) {
-        p->xdp = xdp_new(cfg->netif->index, p->tx.count);
-        if (p->xdp != NULL && p->frame_max > XDP_FRAME_MAX)
-            p->frame_max = XDP_FRAME_MAX;
+    if (!cfg->no_xdp && longest <= XDP_CHUNK) {
+        const struct xdp_cfg xdp = {
+            .index = cfg->netif->index, .chunks = p->tx.count, .longest = ENG_FRAME_MAX};
+        char why[PORT_TEXT_MAX];
+        p->xdp = xdp_new(&xdp, why);
+        if (p->xdp != NULL && p->frame_max > XDP_CHUNK)
+            p->frame_max = XDP_CHUNK;
     }
     return attach(p, cfg);
 }
