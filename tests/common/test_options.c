@@ -121,6 +121,21 @@ static void test_options_ports_add_up(void **state)
                      OPT_EXIT_USAGE);
 }
 
+static void test_options_sizes(void **state)
+{
+    static const struct {
+        const char *text;
+        uint32_t bytes;
+    } sizes[] = {{"0", 0}, {"96", 96}, {"64K", 65536}, {"8M", 8388608}, {"1G", 1073741824}};
+    struct target target;
+    char *argv[WORDS_MAX];
+    (void)state;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        assert_int_equal(PARSE("-s", sizes[i].text), 0);
+        assert_int_equal(target.common.snaplen, sizes[i].bytes);
+    }
+}
+
 static void test_options_mistakes(void **state)
 {
     static const char *const mistakes[][2] = {
@@ -134,6 +149,10 @@ static void test_options_mistakes(void **state)
         {"-c", ""},
         {"-c", "99999999999999999999"},
         {"-s", "2147483648"},
+        {"-s", "2G"},
+        {"-s", "K"},
+        {"-s", "1KB"},
+        {"-s", "-1K"},
         {"--all=1", NULL},
         {"--count", NULL},
         {"--port", "0"},
@@ -161,6 +180,7 @@ int main(void)
         cmocka_unit_test(test_options_bare_words_mix),
         cmocka_unit_test(test_options_input_is_first_word),
         cmocka_unit_test(test_options_ports_add_up),
+        cmocka_unit_test(test_options_sizes),
         cmocka_unit_test(test_options_mistakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,6 +55,24 @@ static int parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *
     return 0;
 }
 
+/* A number that may end in K, M or G: powers of 1024, as perftest's. */
+static int parse_size(const char *text, uint64_t max, uint64_t *value)
+{
+    static const char units[] = "KMG";
+    char digits[24];
+    const size_t len = strlen(text);
+    const char *unit = len > 1 ? strchr(units, text[len - 1]) : NULL;
+    if (unit == NULL || len > sizeof(digits))
+        return parse_number(text, 0, max, value);
+    memcpy(digits, text, len - 1);
+    digits[len - 1] = '\0';
+    const unsigned shift = 10 * (unsigned)(unit - units + 1);
+    if (parse_number(digits, 0, max >> shift, value) != 0)
+        return -1;
+    *value <<= shift;
+    return 0;
+}
+
 static int bad_value(struct spelling how, const char *value, const char *wanted)
 {
     msg_print("%s: '%s' is not %s", how.text, value, wanted);
@@ -128,8 +146,8 @@ static int apply_value(const struct opt *opt, struct spelling how, const char *v
         *(uint64_t *)at = n;
         return 0;
     case OPT_SIZE:
-        if (parse_number(value, 0, INT32_MAX, &n) != 0)
-            return bad_value(how, value, "a size in bytes; give a number (0: no limit)");
+        if (parse_size(value, INT32_MAX, &n) != 0)
+            return bad_value(how, value, "a size in bytes; give a number, or one with K, M or G");
         *(uint32_t *)at = (uint32_t)n;
         return 0;
     case OPT_CHOICE: {
