@@ -72,6 +72,8 @@ EXTRA = {
     "ib_atomic_bw_R": perftest_cm("ib_atomic_bw", "fadd", "atomic", "-R", n=200),
     "ib_send_bw_z": perftest_cm("ib_send_bw", "send", "send", "-z"),
     "ib_write_bw_z": perftest_cm("ib_write_bw", "write", "write", "-z"),
+    "ib_send_bw_b": perftest("ib_send_bw", "send", "send", guest="-b", both="--bidirectional"),
+    "ib_read_bw_b": perftest("ib_read_bw", "read", "read", guest="-b", both="--bidirectional"),
     "ucmatose": Peer(guest=f"ucmatose -p {CM_PORT} -C {{n}} -S {{size}}", host=" -s {host}",
                      ours="--mtu {mtu} --size {size} -n {n} --app echo --timeout 16", gen=f"--connect cm:{{peer}}:{CM_PORT}",
                      serve=f"--accept cm --listen-port {CM_PORT}", n=30, cm=True, mtu_option=False, bad="failed"),

@@ -164,6 +164,21 @@ class Runs(unittest.TestCase):
         with Serve("--accept", "perftest", "--op", "send", "--service", "ud"):
             self.good(gen("--connect", f"perftest:{SERVE}", "--op", "send", "--service", "ud", "-R", "-n", 50), 50)
 
+    def test_perftest_both_ways_and_all_sizes(self):
+        """2 to 8 MiB are 23 sizes; who serves tells of its own part, too."""
+        for op, tool in (("send", "send"), ("write", "write"), ("read", "read"), ("fadd", "atomic")):
+            for how in ([], ["-R"]):
+                with self.subTest(op=op, how=how), Serve("--accept", "perftest", "--op", tool, "--bidirectional", "-n", 40):
+                    self.good(gen("--connect", f"perftest:{SERVE}", "--op", op, "--bidirectional", "-n", 40, *how), 40)
+        for op in ("send", "write"):
+            with self.subTest(op=op), Serve("--accept", "perftest", "--op", op, "-a", "-n", 2):
+                done = subprocess.run(command(0, "gen", "-i", "v0", "--connect", f"perftest:{SERVE}", "--op", op, "-a", "-n", 2, "--json"),
+                                      capture_output=True, timeout=60, text=True, env=common.ENV)
+                results = [json.loads(line) for line in done.stdout.splitlines()]
+                self.assertEqual([r["size"] for r in results], [2 ** k for k in range(1, 24)])
+                for result in results:
+                    self.good(result, 2)
+
     def test_contents_survive_losses(self):
         with Serve("--drop", "1%", "--seed", 5, interrupt=True):
             for op in ("send", "write", "read", "fadd"):

@@ -212,6 +212,10 @@ static int parse_connect(struct replay_opts *opts)
         behind = host[n] == ']' ? host + n + 1 : "]";
     }
     uint64_t port = opts->port;
+    if (host[-1] != '[' && strchr(host, ':') != strrchr(host, ':')) {
+        msg_print("--connect: an IPv6 address stands in brackets: %.*s:[%s]", (int)len, text, host);
+        return OPT_EXIT_USAGE;
+    }
     if (n == 0 || n >= sizeof(opts->host) || (*behind != '\0' && *behind != ':'))
         return bad("connect", opts->connect, wanted);
     if (*behind == ':' && (number("connect", behind + 1, 65535, &port) != 0 || port == 0))
@@ -348,6 +352,25 @@ static int check_perftest_cm(const struct replay_opts *opts)
     return 0;
 }
 
+/* perftest's programs agree on such things by their command lines alone. */
+static int check_perftest(struct replay_opts *opts, bool perftest)
+{
+    enum { ALL_SIZES_MAX = 1 << 23 };
+    if (!opts->all_sizes)
+        return 0;
+    if (!perftest) {
+        msg_print("--all: a way of perftest; choose it by --connect or --accept");
+        return OPT_EXIT_USAGE;
+    }
+    if (opts->latency || opts->duration != NULL || opts->verify || opts->inline_data ||
+        opts->size != SIZE_NOT_GIVEN) {
+        msg_print("--all: leave --latency, --duration, --verify, --inline and --size out");
+        return OPT_EXIT_USAGE;
+    }
+    opts->size = opts->service == ENG_UD ? SIZE_NOT_GIVEN : ALL_SIZES_MAX;
+    return 0;
+}
+
 static int no_words(const char *program, char **argv, int words)
 {
     if (words <= 0)
@@ -444,7 +467,8 @@ static int settle_gen(struct replay_opts *opts)
     }
     if (opts->duration != NULL && units_parse_duration(opts->duration, &opts->duration_ns) != 0)
         return bad("duration", opts->duration, "a time; give a number with its unit, as 10s");
-    if (check_cm(opts, opts->how == CONNECT_CM) != 0 || check_perftest_cm(opts) != 0)
+    if (check_cm(opts, opts->how == CONNECT_CM) != 0 || check_perftest_cm(opts) != 0 ||
+        check_perftest(opts, opts->how == CONNECT_PERFTEST) != 0)
         return OPT_EXIT_USAGE;
     if (opts->latency)
         opts->tx_depth = 1;
@@ -491,7 +515,8 @@ int serve_opts_parse(struct replay_opts *opts, int argc, char **argv)
     }
     if (opts->mtu == 0 && (opts->by_hand || opts->accept == ACCEPT_PINGPONG))
         opts->mtu = MTU_DEFAULT;
-    if (check_cm(opts, opts->accept == ACCEPT_CM) != 0)
+    if (check_cm(opts, opts->accept == ACCEPT_CM) != 0 ||
+        check_perftest(opts, opts->accept == ACCEPT_PERFTEST) != 0)
         return OPT_EXIT_USAGE;
     settle_defaults(opts, opts->accept == ACCEPT_PINGPONG, opts->accept == ACCEPT_PERFTEST,
                     opts->tool == TOOL_WRITE);

@@ -42,6 +42,7 @@ struct replay_opts {
     uint64_t listen_port;
     uint32_t size;
     bool busy_poll, json, quiet, once, inline_data, bidirectional, verify, latency;
+    bool all_sizes;            /* perftest's -a */
     bool rdma_cm, com_rdma_cm; /* perftest's -R and -z */
     unsigned verbose;
 

@@ -15,6 +15,7 @@
 enum {
     CYCLE_BUFFER = 4096, /* the programs walk through so much memory with small messages */
     CACHE_LINE = 64,
+    SIZE_MAX_LOG2 = 23, /* of all sizes, from 2 bytes on */
 };
 
 /* What each tool exchanges, in order: V version, B cycle buffer, C cache line, M path MTU, K one
@@ -42,6 +43,7 @@ struct perftest_run {
     bool joined; /* -R: the connection manager has connected the lanes */
     enum replay_tool tool;
     const char *name, *steps;
+    char peer_text[320];
     uint16_t mtu;
     struct plan plan;
     struct end end;
@@ -207,11 +209,61 @@ static int run_loads(struct perftest_run *r)
     r->ran = true;
     if (plays(r))
         return perftest_lat_play(&r->end, r->tool == TOOL_WRITE, r->client, &r->result);
-    if (!r->client) /* passive: the sink answers while we wait for the client */
-        return 0;
+    if (!r->client && !r->plan.bidirectional)
+        return 0; /* passive: the sink answers while we wait for the client */
     const int rc = end_start(&r->end) == 0 ? runner_run(&r->end.runner, NULL) : -1;
     r->result = r->end.load.result;
     return rc;
+}
+
+static int print_figures(struct perftest_run *r)
+{
+    const struct result result = {
+        .op = r->client ? r->st->opts->op_name : "serve",
+        .peer = r->peer_text,
+        .load = &r->result,
+        .size = r->plan.load.size,
+        .qps = r->plan.n,
+        .mtu = r->mtu,
+        .service = r->plan.service,
+        .received = r->end.sink.messages,
+    };
+    const int status = result_status(&result);
+    return result_print(r->st, &result) == 0 ? status : EXIT_IO;
+}
+
+static void choose_size(struct perftest_run *r, uint32_t size)
+{
+    r->end.runner.load = NULL;
+    load_close(&r->end.load);
+    r->result = (struct load_result){0};
+    r->plan.load.size = r->end.plan.load.size = size;
+}
+
+/* One run for each power of 2. Those who are passive hear of it only where receives are counted. */
+static int run_sizes(struct perftest_run *r)
+{
+    const bool both = r->plan.bidirectional, meet = both || r->tool == TOOL_SEND;
+    const bool ud = r->plan.service == ENG_UD;
+    for (uint32_t log2 = 1; log2 <= SIZE_MAX_LOG2; log2++) {
+        const uint32_t size = UINT32_C(1) << log2;
+        if (ud && size > r->mtu)
+            break;
+        choose_size(r, size);
+        if (log2 > 1 && meet && swap_key(r, 0) != 0)
+            return -1;
+        if (run_loads(r) != 0)
+            return -1;
+        if (both && r->tool != TOOL_SEND && swap_key(r, 0) != 0)
+            return -1;
+        if (both && swap_report(r) != 0)
+            return -1;
+        if (r->tool == TOOL_SEND && swap_key(r, 0) != 0)
+            return -1;
+        if ((r->client || both) && print_figures(r) != EXIT_DONE)
+            return -1;
+    }
+    return 0;
 }
 
 static int step(struct perftest_run *r, char what)
@@ -234,7 +286,7 @@ static int step(struct perftest_run *r, char what)
     case 'U':
         return go_up(r);
     case 'r':
-        return run_loads(r);
+        return r->st->opts->all_sizes ? run_sizes(r) : run_loads(r);
     case 'E': /* its last message may still want an ACK */
         return perftest_link_finish(r->link);
     default:
@@ -260,10 +312,20 @@ static int prepare(struct perftest_run *r, struct perftest_link *link, enum repl
     *r = (struct perftest_run){
         .st = st, .link = link, .client = client, .tool = tool, .latency = opts->latency};
     choose_tool(r);
+    (void)snprintf(r->peer_text, sizeof(r->peer_text), "%s%s%s", r->name, client ? " at " : "",
+                   client ? opts->host : "");
     if (tool == TOOL_SEND && !opts->latency && opts->bidirectional)
         r->steps = "VBCMQUKQKrRK"; /* only then do both sides of ib_send_bw have figures */
+    if (opts->all_sizes && opts->bidirectional)
+        r->steps = "VBCMQUKQKrK"; /* they are told after each size */
     r->plan = plan_of(opts);
-    if (!client) {
+    if (!client && opts->bidirectional) {
+        static const enum eng_wr_op ops[] = {ENG_WR_SEND, ENG_WR_WRITE, ENG_WR_READ,
+                                             ENG_WR_FETCH_ADD};
+        r->plan.load.op = ops[tool];
+        if (tool == TOOL_ATOMIC)
+            r->plan.load.size = 8;
+    } else if (!client) {
         static const enum eng_wr_op ops[] = {ENG_WR_SEND, ENG_WR_WRITE, ENG_WR_WRITE, ENG_WR_WRITE};
         r->plan.load.op = ops[tool];
         r->plan.load.depth = r->plan.load.places = 1;
@@ -298,38 +360,23 @@ static int go(struct perftest_run *r)
     return 0;
 }
 
-static int finish(struct perftest_run *r, int rc, const char *host)
+static int finish(struct perftest_run *r, int rc)
 {
     struct station *st = r->st;
-    char peer[320];
-    (void)snprintf(peer, sizeof(peer), "%s%s%s", r->name, host[0] != '\0' ? " at " : "", host);
-    const struct result result = {
-        .op = r->client ? st->opts->op_name : "serve",
-        .peer = peer,
-        .load = &r->result,
-        .size = r->plan.load.size,
-        .qps = r->plan.n,
-        .mtu = r->mtu,
-        .service = r->plan.service,
-        .received = r->end.sink.messages,
-    };
     const bool failed = !r->client && r->end.sink.status != ENG_WC_SUCCESS;
     if (failed)
         msg_print("a receive failed: %s",
                   eng_wc_status_text((enum eng_wc_status)r->end.sink.status));
-    const uint64_t received = r->end.sink.messages;
+    const bool figures = r->client || plays(r) || r->plan.bidirectional;
+    int status = rc != 0 || failed ? EXIT_IO : EXIT_DONE;
+    if (status == EXIT_DONE && figures && !st->opts->all_sizes)
+        status = print_figures(r);
+    if (status == EXIT_DONE && !figures && !st->opts->quiet)
+        msg_print("%s: done, %" PRIu64 " messages received", r->name, r->end.sink.messages);
     perftest_link_close(r->link);
     end_close(&r->end);
     free(r->peers);
-    if (rc != 0 || failed)
-        return EXIT_IO;
-    if (!r->client && !plays(r)) {
-        if (!st->opts->quiet)
-            msg_print("%s: done, %" PRIu64 " messages received", r->name, received);
-        return EXIT_DONE;
-    }
-    const int status = result_status(&result);
-    return result_print(st, &result) == 0 ? status : EXIT_IO;
+    return status;
 }
 
 enum replay_tool perftest_tool_of(enum eng_wr_op op)
@@ -352,7 +399,7 @@ int perftest_client(struct station *st, const uint8_t ip[16])
     int rc = prepare(&r, &link, perftest_tool_of(st->opts->wr_op));
     if (rc == 0)
         rc = go(&r);
-    return finish(&r, rc, st->opts->host);
+    return finish(&r, rc);
 }
 
 int perftest_serve(struct station *st, struct perftest_link *link)
@@ -361,7 +408,7 @@ int perftest_serve(struct station *st, struct perftest_link *link)
     int rc = prepare(&r, link, (enum replay_tool)st->opts->tool);
     if (rc == 0)
         rc = go(&r);
-    return finish(&r, rc, "");
+    return finish(&r, rc);
 }
 
 struct perftest_run *perftest_run_new(struct station *st, struct lane *lanes, uint32_t n,
