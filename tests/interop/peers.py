@@ -78,6 +78,10 @@ EXTRA = {
                      ours="--mtu {mtu} --size {size} -n {n} --app echo --timeout 16", gen=f"--connect cm:{{peer}}:{CM_PORT}",
                      serve=f"--accept cm --listen-port {CM_PORT}", n=30, cm=True, mtu_option=False, bad="failed"),
 }
+EXTRA["udaddy"] = Peer(guest="udaddy -C {n} -S {size}", host=" -s {host}",
+                       ours="--mtu {mtu} --size {size} -n {n} --app udaddy", gen=f"--connect cm:{{peer}}:{CM_PORT}",
+                       serve=f"--accept cm --listen-port {CM_PORT}", service="ud", sizes=(1000, 4000), n=30, lossy=False, cm=True,
+                       mtu_option=False, bad="failed")
 PEERS |= EXTRA
 MTUS = (1024, 4096)
 LOSSES = (0, 0.1, 1)

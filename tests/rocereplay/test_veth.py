@@ -143,6 +143,7 @@ class Runs(unittest.TestCase):
                 (["perftest", "--op", "read", "--latency"], ["perftest", "--op", "read", "--latency"]),
                 (["cm", "--app", "rping"], ["cm", "--app", "rping"]),
                 (["cm", "--app", "echo"], ["cm", "--app", "echo"]),
+                (["cm", "--app", "udaddy"], ["cm", "--app", "udaddy"]),
                 (["cm"], ["cm", "--qp", 3, "--op", "send"]),
                 (["cm"], ["cm", "--op", "read", "--verify"])):
             with self.subTest(accept=accept, connect=connect):

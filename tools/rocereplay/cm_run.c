@@ -19,8 +19,10 @@ enum { PARTIES = 256, ECHO_MAX = 65536 };
 
 static const struct party_app *app_of(const struct replay_opts *opts)
 {
-    static const struct party_app *const apps[] = {
-        [APP_LOAD] = &party_load, [APP_RPING] = &party_rping, [APP_ECHO] = &party_echo};
+    static const struct party_app *const apps[] = {[APP_LOAD] = &party_load,
+                                                   [APP_RPING] = &party_rping,
+                                                   [APP_ECHO] = &party_echo,
+                                                   [APP_UDADDY] = &party_udaddy};
     return apps[opts->app];
 }
 
@@ -253,9 +255,10 @@ static int app_client(struct station *st, const struct eng_ah *ah)
 
 static int check_count(const struct replay_opts *opts)
 {
-    if (opts->app != APP_ECHO || opts->iters <= ECHO_MAX)
+    if ((opts->app != APP_ECHO && opts->app != APP_UDADDY) || opts->iters <= ECHO_MAX)
         return 0;
-    msg_print("--iters: ucmatose posts all its messages at once; give at most %d", (int)ECHO_MAX);
+    msg_print("--iters: %s posts all its messages at once; give at most %d", app_of(opts)->name,
+              (int)ECHO_MAX);
     return -1;
 }
 

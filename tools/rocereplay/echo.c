@@ -35,7 +35,8 @@ static int echo_established(struct party *party)
 
 static int end_if_done(struct party *party)
 {
-    if (!party->client && party->n_received == party->iters && party->n_sent == party->iters)
+    party->done = party->n_received == party->iters && party->n_sent == party->iters;
+    if (party->done && !party->client)
         party_end(party);
     return 0;
 }

@@ -175,6 +175,11 @@ static int parse_faults(struct replay_opts *opts)
                                                                                  : OPT_EXIT_USAGE;
 }
 
+static uint16_t app_port(int app)
+{
+    return app == APP_ECHO ? UCMATOSE_PORT : RPING_PORT; /* udaddy's is rping's */
+}
+
 /* HOW:HOST[:PORT]; an IPv6 address stands in brackets. */
 static int parse_connect(struct replay_opts *opts)
 {
@@ -200,7 +205,7 @@ static int parse_connect(struct replay_opts *opts)
             opts->port = ways[i].port;
         }
     if (opts->how == CONNECT_CM && opts->app != APP_LOAD)
-        opts->port = opts->app == APP_RPING ? RPING_PORT : UCMATOSE_PORT;
+        opts->port = app_port(opts->app);
     if (opts->how == CONNECT_NONE || text[len] != ':')
         return bad("connect", opts->connect, wanted);
     const char *host = text + len + 1;
@@ -329,13 +334,15 @@ static int parse_shared(struct replay_opts *opts)
     return parse_by_hand(opts);
 }
 
-/* The datagram programs of rdma_cm (udaddy) are another game. */
-static int check_cm(const struct replay_opts *opts, bool cm)
+static int check_cm(struct replay_opts *opts, bool cm)
 {
-    if (!cm || opts->service != ENG_UD)
-        return 0;
-    msg_print("--service: over cm it is rc or uc");
-    return OPT_EXIT_USAGE;
+    if (cm && opts->app == APP_UDADDY)
+        opts->service = ENG_UD;
+    else if (cm && opts->service == ENG_UD) {
+        msg_print("--service: over cm it is rc or uc; ud is --app udaddy");
+        return OPT_EXIT_USAGE;
+    }
+    return 0;
 }
 
 static int check_perftest_cm(const struct replay_opts *opts)
@@ -407,7 +414,7 @@ static void settle_defaults(struct replay_opts *opts, bool pingpong, bool perfte
         size = opts->service == ENG_UD ? 2048 : 4096;
     else if (opts->app == APP_RPING)
         size = 64;
-    else if (opts->app == APP_ECHO)
+    else if (opts->app == APP_ECHO || opts->app == APP_UDADDY)
         size = 100;
     else if (perftest && opts->latency)
         size = 2;
@@ -415,7 +422,7 @@ static void settle_defaults(struct replay_opts *opts, bool pingpong, bool perfte
         iters = 5000;
     else if (opts->service == ENG_UD)
         size = opts->mtu != 0 ? (uint32_t)opts->mtu : 4096;
-    if (opts->app == APP_ECHO)
+    if (opts->app == APP_ECHO || opts->app == APP_UDADDY)
         iters = 10;
     if (opts->size == SIZE_NOT_GIVEN)
         opts->size = size;
@@ -522,7 +529,7 @@ int serve_opts_parse(struct replay_opts *opts, int argc, char **argv)
                     opts->tool == TOOL_WRITE);
     opts->port = (uint16_t)opts->listen_port;
     if (opts->port == 0 && opts->accept == ACCEPT_CM && opts->app != APP_LOAD)
-        opts->port = opts->app == APP_RPING ? RPING_PORT : UCMATOSE_PORT;
+        opts->port = app_port(opts->app);
     if (opts->port == 0)
         opts->port = TCP_PORT;
     return 0;

@@ -12,7 +12,7 @@ enum connect_how { CONNECT_NONE, CONNECT_PINGPONG, CONNECT_PERFTEST, CONNECT_CM,
 /* The order is that of the words of --accept. */
 enum accept_how { ACCEPT_PINGPONG, ACCEPT_PERFTEST, ACCEPT_CM, ACCEPT_NATIVE };
 
-enum replay_app { APP_LOAD, APP_RPING, APP_ECHO };
+enum replay_app { APP_LOAD, APP_RPING, APP_ECHO, APP_UDADDY };
 enum replay_tool { TOOL_SEND, TOOL_WRITE, TOOL_READ, TOOL_ATOMIC };
 
 enum { TCP_PORT = 18515, RPING_PORT = 7174, UCMATOSE_PORT = 7471, CM_PORT = 18515 };

@@ -110,7 +110,8 @@ int party_recv(struct party *party, uint64_t off, uint32_t len)
     return checked(party, eng_post_recv(party->lane.qp, station_now(party->st), &wr));
 }
 
-static int post_send(struct party *party, enum eng_wr_op op, uint64_t off, uint32_t len)
+static int post_send(struct party *party, enum eng_wr_op op, uint64_t off, uint32_t len,
+                     uint32_t imm)
 {
     const struct eng_send_wr wr = {
         .wr_id = party->slot,
@@ -118,6 +119,7 @@ static int post_send(struct party *party, enum eng_wr_op op, uint64_t off, uint3
         .signaled = true,
         .n_sge = len != 0,
         .sge = {lane_local(&party->lane, off, len)},
+        .imm = imm,
         .remote_va = party->peer_va,
         .rkey = party->peer_rkey,
         .ah = party->lane.ah,
@@ -129,12 +131,17 @@ static int post_send(struct party *party, enum eng_wr_op op, uint64_t off, uint3
 
 int party_send(struct party *party, uint64_t off, uint32_t len)
 {
-    return post_send(party, ENG_WR_SEND, off, len);
+    return post_send(party, ENG_WR_SEND, off, len, 0);
+}
+
+int party_send_imm(struct party *party, uint64_t off, uint32_t len, uint32_t imm)
+{
+    return post_send(party, ENG_WR_SEND_IMM, off, len, imm);
 }
 
 int party_move(struct party *party, enum eng_wr_op op, uint64_t off, uint32_t len)
 {
-    return post_send(party, op, off, len);
+    return post_send(party, op, off, len, 0);
 }
 
 void party_end(struct party *party)

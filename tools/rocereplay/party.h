@@ -19,7 +19,7 @@ struct party_app {
     int (*received)(struct party *party, const struct eng_wc *wc);
     int (*sent)(struct party *party, const struct eng_wc *wc);
 };
-extern const struct party_app party_rping, party_echo, party_load;
+extern const struct party_app party_rping, party_echo, party_load, party_udaddy;
 
 /* Private data of rocereplay's own: what gen tells in its request, serve in its reply. */
 struct party_hello {
@@ -37,6 +37,7 @@ struct party {
     const struct party_app *app;
     uint32_t slot; /* in wr_id of all that it posts */
     bool client, used, up, over, failed;
+    bool done; /* the peer is to end the connection */
     struct lane lane;
     struct eng_cm_conn *conn;
     uint32_t size;
@@ -47,7 +48,7 @@ struct party {
     uint64_t n_sent, n_received, rounds;
     uint64_t peer_va;
     uint32_t peer_rkey, peer_size;
-    roce_tstamp round_start;
+    roce_tstamp round_start, heard; /* heard: when something of it was completed last */
     struct load_result result;
 };
 
@@ -57,10 +58,11 @@ void party_close(struct party *party);
 /* party_param fills what the connection manager wants to know. */
 struct eng_cm_param party_param(struct party *party);
 
-/* party_recv posts a receive of |len| bytes at |off| of the local memory, party_send sends,
- * party_move READs or WRITEs. 0, or -1 with a message printed. */
+/* party_recv posts a receive of |len| bytes at |off| of the local memory, party_send and
+ * party_send_imm send, party_move READs or WRITEs. 0, or -1 with a message printed. */
 int party_recv(struct party *party, uint64_t off, uint32_t len);
 int party_send(struct party *party, uint64_t off, uint32_t len);
+int party_send_imm(struct party *party, uint64_t off, uint32_t len, uint32_t imm);
 int party_move(struct party *party, enum eng_wr_op op, uint64_t off, uint32_t len);
 /* party_end begins the disconnection. */
 void party_end(struct party *party);

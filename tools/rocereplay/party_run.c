@@ -8,7 +8,8 @@
 #include "rocereplay/party.h"
 
 enum { BATCH = 16, REJECT_CONSUMER = 28, REJECT_NO_RESOURCES = 3 };
-#define END_NS UINT64_C(3000000000) /* for the disconnection when a signal ends the run */
+#define SILENCE_NS UINT64_C(10000000000)
+#define END_NS     UINT64_C(3000000000) /* for the disconnection when a signal ends the run */
 
 struct party_set {
     struct station *st;
@@ -108,6 +109,7 @@ static void take_event(struct party_set *set, const struct eng_cm_event *event)
         if (party->client)
             note_peer(party, event);
         party->up = true;
+        party->heard = station_now(set->st);
         if (party->app->established(party) != 0)
             party_fail(party);
         return;
@@ -137,6 +139,7 @@ static void take_completion(struct party_set *set, const struct eng_wc *wc, bool
         party_fail(party);
         return;
     }
+    party->heard = wc->now;
     if ((received ? party->app->received : party->app->sent)(party, wc) != 0)
         party_fail(party);
 }
@@ -152,6 +155,25 @@ static void take_completions(struct party_set *set)
     while ((n = eng_cq_poll(set->st->recv_cq, wc, BATCH)) > 0)
         for (int i = 0; i < n; i++)
             take_completion(set, &wc[i], true);
+}
+
+/* What was lost of datagrams would be waited for in vain, and so would the end of a peer that has
+ * gone. */
+static void end_silent(struct party_set *set, roce_tstamp now)
+{
+    for (uint32_t i = 0; i < set->n; i++) {
+        struct party *party = &set->party[i];
+        if (!party->used || !party->up || party->over || now - party->heard < SILENCE_NS)
+            continue;
+        if (party->lane.cfg.service == ENG_UD) {
+            msg_print("QP 0x%x: no datagram for 10 s after %llu of %llu", (unsigned)party->lane.qpn,
+                      (unsigned long long)party->n_received, (unsigned long long)party->iters);
+            party_fail(party);
+        } else if (party->done) {
+            party->done = false;
+            party_end(party);
+        }
+    }
 }
 
 /* Frees those that are over; a client's stays for its result. */
@@ -208,6 +230,8 @@ int party_run(struct station *st, struct party *parties, uint32_t n, const struc
         while (eng_cm_event(st->cm, &event) > 0)
             take_event(&set, &event);
         take_completions(&set);
+        if (set.party[0].done || st->opts->service == ENG_UD)
+            end_silent(&set, station_now(st));
         sweep(&set, listening);
         if (signals_interrupted()) {
             if (give_up == ENG_NEVER) {

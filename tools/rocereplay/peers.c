@@ -67,6 +67,8 @@ static const struct {
      "--accept cm --app rping"},
     {"ucmatose", "ucmatose", "--connect cm:HOST --app echo", "ucmatose -s HOST",
      "--accept cm --app echo"},
+    {"udaddy", "udaddy", "--connect cm:HOST --app udaddy", "udaddy -s HOST",
+     "--accept cm --app udaddy"},
 };
 
 enum { PEERS = sizeof(peers) / sizeof(peers[0]) };
