@@ -147,6 +147,21 @@ static int wait_established(struct end *end)
     return up == end->plan.n ? 0 : -1;
 }
 
+/* What the peer sends back is not lost by our leaving first. */
+static void wait_received(struct end *end)
+{
+    struct station *st = end->st;
+    const uint64_t wanted = end->plan.bidirectional ? end->load.result.messages : 0;
+    const roce_tstamp give_up = station_now(st) + END_NS;
+    while (end->sink.messages < wanted && station_now(st) < give_up && !signals_interrupted()) {
+        const int moved = station_turn(st);
+        if (moved < 0)
+            return;
+        if (moved == 0)
+            (void)station_idle(st, give_up, -1, 0);
+    }
+}
+
 static void disconnect(struct end *end, struct eng_cm_conn **conn)
 {
     struct station *st = end->st;
@@ -190,6 +205,8 @@ static int load_client(struct station *st, const struct eng_ah *ah)
         rc = wait_established(&end);
     if (rc == 0)
         rc = end_start(&end) == 0 && runner_run(&end.runner, NULL) == 0 ? 0 : -1;
+    if (rc == 0 && !end.load.failed)
+        wait_received(&end);
     load = end.load.result;
     if (st->cm != NULL && end.lanes != NULL)
         disconnect(&end, conn);
@@ -202,6 +219,7 @@ static int load_client(struct station *st, const struct eng_ah *ah)
         .qps = plan.n,
         .mtu = (uint32_t)st->opts->mtu,
         .service = plan.service,
+        .received = end.sink.messages,
     };
     end_close(&end);
     free(conn);
