@@ -306,20 +306,29 @@ static void open_first(struct app *app)
     }
 }
 
+static bool is_over(enum ui_run run)
+{
+    return run == RUN_ENDED || run == RUN_FAILED;
+}
+
 /* Reads the player's state. The end is told only together with what there is at the end. */
 static void read_status(struct app *app)
 {
     const enum ui_run before = app->ui.status.run;
     const uint64_t merged = app->ui.status.merged, downs = app->ui.status.downs;
     tui_player_status(app->player, &app->ui.status);
-    app->end_unseen = app->ui.status.run == RUN_ENDED && !app->shown->over;
+    app->end_unseen = is_over(app->ui.status.run) && !app->shown->over;
     if (app->end_unseen)
-        app->ui.status.run = before != RUN_ENDED ? before : RUN_PLAYING;
+        app->ui.status.run = !is_over(before)      ? before
+                             : app->ui.status.live ? RUN_LIVE
+                                                   : RUN_PLAYING;
     if (merged == 0 && app->ui.status.merged > 0)
         ui_say(&app->ui, true,
                "The receive offload merges packets, which hides them: ethtool -K %.40s"
                " gro off lro off",
                app->ui.status.name);
+    if (app->ui.status.run == RUN_FAILED && before != RUN_FAILED)
+        ui_say(&app->ui, true, "%s; this is what came before.", app->ui.status.error);
     if (app->ui.status.downs > downs)
         ui_say(&app->ui, true, "%.60s went down; frames come again once it is up.",
                app->ui.status.name);

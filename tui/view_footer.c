@@ -76,14 +76,15 @@ static const char *pause_word(const struct ui *ui)
 {
     if (ui->frozen)
         return "Resume";
-    switch (ui->status.run) {
-    case RUN_LIVE:
+    if (ui->status.live)
         return "Freeze";
+    switch (ui->status.run) {
     case RUN_PAUSED:
         return "Play";
     case RUN_ENDED:
     case RUN_FAILED:
         return "Again";
+    case RUN_LIVE:
     case RUN_PLAYING:
     case RUN_SEEKING:
         break;

@@ -423,6 +423,33 @@ static void test_playing_a_file(void **state)
     stop(&t);
 }
 
+/* Why there is no more is on the screen, and stays when the screen is gone. */
+static void test_a_file_cut_short_says_so(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/rocetop-test-XXXXXX", data[5000];
+    FILE *whole = fopen(CAPTURE, "rb");
+    assert_non_null(whole);
+    assert_int_equal(fread(data, 1, sizeof(data), whole), sizeof(data));
+    (void)fclose(whole);
+    const int fd = mkstemp(path);
+    assert_int_equal(write(fd, data, sizeof(data)), sizeof(data));
+    (void)close(fd);
+    const char *const args[] = {"--speed=max", "-r", path, NULL};
+    struct terminal t;
+    start(&t, CONTROLLING, 24, 100, args);
+    await(&t, "this is what came before");
+    await(&t, "cut short in packet");
+    keys(&t, "2");
+    await(&t, "0000c1");
+    keys(&t, "Q");
+    assert_int_equal(WEXITSTATUS(ended(&t, false, NULL)), 1);
+    check_given_back(&t);
+    await(&t, "cut short in packet");
+    stop(&t);
+    (void)unlink(path);
+}
+
 static void test_mouse(void **state)
 {
     (void)state;
@@ -562,6 +589,7 @@ int main(void)
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_find_filter_and_save),
         cmocka_unit_test(test_playing_a_file),
+        cmocka_unit_test(test_a_file_cut_short_says_so),
         cmocka_unit_test(test_mouse),
         cmocka_unit_test(test_no_colour),
         cmocka_unit_test(test_signals_give_the_terminal_back),
