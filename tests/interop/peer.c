@@ -343,9 +343,10 @@ static void own_address(int fd, char text[INET6_ADDRSTRLEN])
         memmove(text, text + 7, strlen(text + 7) + 1);
 }
 
-static void take(struct peer *p, struct replay *r)
+static int take(struct peer *p, struct replay *r)
 {
     struct ibv_wc wc;
+    int n = 0;
     while (ibv_poll_cq(p->recv_cq, 1, &wc) > 0) {
         if (wc.status != IBV_WC_SUCCESS)
             continue;
@@ -353,7 +354,9 @@ static void take(struct peer *p, struct replay *r)
         r->messages++;
         r->bytes += wc.byte_len - (r->qp[i].service == SERVICE_UD ? GRH_LEN : 0);
         post_one(r, i);
+        n++;
     }
+    return n;
 }
 
 static int replay(struct peer *p, struct replay *r, const char *line, FILE *in, FILE *out)
@@ -382,8 +385,8 @@ static int replay(struct peer *p, struct replay *r, const char *line, FILE *in, 
     fprintf(out, "{\"start\":true}\n");
     fflush(out);
     struct pollfd end = {.fd = fileno(in), .events = POLLIN};
-    while (poll(&end, 1, 0) == 0)
-        take(p, r);
+    while (poll(&end, 1, take(p, r) > 0 ? 0 : 1) == 0)
+        continue;
     if (fgets(text, sizeof(text), in) == NULL)
         return -1;
     take(p, r);

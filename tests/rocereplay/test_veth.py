@@ -311,6 +311,16 @@ class Failures(unittest.TestCase):
         finally:
             ip("-n", NAMES[0], "link", "set", "v0", "mtu", "4200")
 
+    def test_user(self):
+        """play and check become another user once the interface is open, too."""
+        capture = common.pathlib.Path(__file__).resolve().parent.parent.parent / "pcaps" / "rc_all_ops.pcap"
+        for args in (("check",), ("play", capture)):
+            with Serve(interrupt=True):
+                done = subprocess.run(command(0, *args, "-i", "v0", "--connect", f"rocereplay:{SERVE}", "-Z", "no-such-user"),
+                                      capture_output=True, text=True, timeout=60, env=common.ENV)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("no-such-user", done.stderr)
+
     def test_port_is_taken(self):
         with Serve(interrupt=True):
             done = subprocess.run(command(1, "serve", "-i", "v0"), capture_output=True, text=True, timeout=60,

@@ -8,6 +8,7 @@
 
 #include "common/msg.h"
 #include "common/options.h"
+#include "common/privileges.h"
 #include "common/signals.h"
 #include "common/units.h"
 #include "rocereplay/check_link.h"
@@ -199,7 +200,7 @@ int check_main(int argc, char **argv)
     int status = EXIT_IO;
     const int rc = opts.replay.interface != NULL ? check_link_wire(&link, &opts.replay, patience_ns)
                                                  : check_link_loop(&link, &opts.replay);
-    if (rc == 0)
+    if (rc == 0 && (opts.replay.interface == NULL || privileges_drop(opts.replay.user) == 0))
         status = run(&link, &opts, results);
     return check_link_close(&link) == 0 ? status : EXIT_IO;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/msg.h"
+#include "common/privileges.h"
 #include "common/signals.h"
 #include "rocereplay/play_target.h"
 #include "rocereplay/sink.h"
@@ -344,6 +345,13 @@ static int open_stations(const struct play_opts *opts, struct station *st, struc
     return station_open(st, &opts->base, ip);
 }
 
+static int give_up_root(const struct replay_opts *base, struct truth *truth)
+{
+    if (base->truth != NULL && truth_open(truth, base->truth) != 0)
+        return -1;
+    return base->interface != NULL ? privileges_drop(base->user) : 0;
+}
+
 static int resolve(const struct replay_opts *base, uint8_t ip[16])
 {
     int family = AF_UNSPEC;
@@ -382,7 +390,7 @@ static int play(struct play_opts *opts, struct messages *m)
     if (choose(&choice, m) == 0 && resolve(&opts->base, ip) == 0) {
         settle_mtu(opts, m, &choice);
         opts->base.qps = choice.n;
-        if (open_stations(opts, &st, &twin, ip) == 0) {
+        if (open_stations(opts, &st, &twin, ip) == 0 && give_up_root(&opts->base, &truth) == 0) {
             st.truth = &truth;
             status = run(opts, &st, m, &choice, ip);
             if (opts->base.truth != NULL && truth_write(&truth, &st, "play", opts->base.truth) != 0)
