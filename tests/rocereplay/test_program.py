@@ -57,6 +57,7 @@ class Words(unittest.TestCase):
             ("gen", "--connect", "perftest:fd77::2:5", "-i", "x"): "an IPv6 address stands in brackets: perftest:[fd77::2:5]",
             ("gen", "--connect", "pingpong:h", "-R", "-i", "x"): "--rdma-cm, --com-rdma-cm: ways of perftest",
             ("gen", "--connect", "perftest:h", "-R", "--service", "uc", "--op", "send", "-i", "x"): "perftest has no UC over it",
+            ("gen", "--connect", "perftest:h", "-R", "--service", "ud", "--op", "send", "--latency", "-i", "x"): "UD goes one way",
             ("gen", "-a"): "--all: a way of perftest",
             ("gen", "--connect", "perftest:h", "-a", "--size", "5", "-i", "x"): "--all: leave --latency",
             ("gen", "--connect", "pingpong:h"): "needs an interface",

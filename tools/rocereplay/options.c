@@ -356,6 +356,10 @@ static int check_perftest_cm(const struct replay_opts *opts)
         msg_print("--rdma-cm: perftest has no UC over it; give --com-rdma-cm");
         return OPT_EXIT_USAGE;
     }
+    if (opts->rdma_cm && opts->service == ENG_UD && (opts->latency || opts->bidirectional)) {
+        msg_print("--rdma-cm: UD goes one way only; give --com-rdma-cm");
+        return OPT_EXIT_USAGE;
+    }
     return 0;
 }
 
