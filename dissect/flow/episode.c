@@ -167,6 +167,17 @@ static void emit_late(struct roce_flow_table *t, uint32_t id, const struct episo
     event_emit(t, &e);
 }
 
+/* An undecided episode ends: as many answers as copies arrived have passed by now. */
+static void decide(struct roce_flow_table *t, uint32_t id, struct episode *ep, bool at_end)
+{
+    ep->undecided = false;
+    if (ep->needless)
+        ep->location = ROCE_LOST_NONE;
+    else
+        loss_count(t, id, ROCE_LOST_DOWNSTREAM, 1, ep->psn, false, ep->orig_frame, at_end);
+    emit_episode(t, id, ep, at_end);
+}
+
 /* The restart PSN had been captured: the frame was lost behind the mirror, or refused there, or it
  * is the answer that was lost. */
 static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episode *ep, bool at_end)
@@ -175,7 +186,7 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
     struct trouble *trouble = trouble_of(t, f);
     const bool paired = f->peer != NIL;
     ep->location = ROCE_LOST_DOWNSTREAM;
-    if (ep->cause == ROCE_CAUSE_SPURIOUS || ep->copied || ep->overtaken) {
+    if (ep->cause == ROCE_CAUSE_SPURIOUS || ep->copied || ep->overtaken || ep->needless) {
         ep->location = ROCE_LOST_NONE;
         return;
     }
@@ -214,6 +225,10 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
     if (!asked && paired && ep->answered_far) {
         ep->location = ROCE_LOST_UPSTREAM;
         loss_count(t, f->peer, ROCE_LOST_UPSTREAM, 1, ep->psn, true, ep->orig_frame, at_end);
+        return;
+    }
+    if (ep->silent && paired && !at_end && ep == &trouble->ep) {
+        ep->undecided = true;
         return;
     }
     if (ep->cause == ROCE_CAUSE_RNR)
@@ -283,15 +298,20 @@ static void settle(struct roce_flow_table *t, uint32_t id, struct episode *ep, b
         ep->location = ROCE_LOST_UPSTREAM;
     else
         blame_captured(t, id, ep, at_end);
-    emit_episode(t, id, ep, at_end);
+    if (!ep->undecided)
+        emit_episode(t, id, ep, at_end);
 }
 
 void episode_close(struct roce_flow_table *t, uint32_t id, bool at_end)
 {
     struct trouble *trouble = trouble_peek(t, flow_at(t, id));
-    if (trouble == NULL || !trouble->ep.open)
+    if (trouble == NULL)
         return;
     struct episode *ep = &trouble->ep;
+    if (ep->undecided && at_end)
+        decide(t, id, ep, true);
+    if (!ep->open)
+        return;
     ep->open = false;
     if (ep->late) {
         trouble->out_of_order += ep->count;
@@ -333,6 +353,8 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     struct episode *ep = &trouble->ep;
     const uint32_t psn = c->pkt->bth.psn;
     const roce_tstamp now = c->frame->ts;
+    if (ep->undecided)
+        decide(t, c->id, ep, false);
     *ep = (struct episode){.open = true,
                            .psn = psn,
                            .fill = fill,
@@ -505,8 +527,18 @@ void episode_answered_late(struct trouble *trouble)
     trouble->late_psn = trouble->skip_psn;
 }
 
-void episode_response(struct roce_flow_table *t, struct flow *f, uint32_t acked, bool asks)
+/* More answers to the last frame resent than frames were resent: those sent first had all arrived.
+ * Had one been lost, only its copy would have let the receiver come that far. */
+static bool answers_both(struct episode *ep, uint32_t acked)
 {
+    if (roce_psn_add(acked, 1) == ep->high)
+        ep->answers++;
+    return ep->answers > ep->count;
+}
+
+void episode_response(struct roce_flow_table *t, uint32_t id, uint32_t acked, bool asks)
+{
+    struct flow *f = flow_at(t, id);
     struct trouble *trouble = trouble_peek(t, f);
     if (!asks) {
         if (trouble->has_nak && roce_psn_diff(acked, trouble->nak_psn) >= 0)
@@ -521,6 +553,11 @@ void episode_response(struct roce_flow_table *t, struct flow *f, uint32_t acked,
     struct episode *ep = &trouble->ep;
     if (ep->open && roce_psn_diff(acked, ep->high) >= 0 && roce_psn_diff(acked, f->next_psn) < 0)
         ep->answered_far = true;
+    if (!asks && ep->silent && !ep->acked && (ep->open || ep->undecided))
+        ep->needless = ep->needless || answers_both(ep, acked);
+    /* Answers come in the order of the requests. */
+    if (ep->undecided && (ep->needless || roce_psn_diff(acked, ep->high) >= 0))
+        decide(t, id, ep, false);
 }
 
 /* ---- episodes from before the pair was known ---- */

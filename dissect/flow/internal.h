@@ -183,6 +183,9 @@ struct episode {
     bool read;         /* the restart frame is a READ request */
     bool answer_twice; /* the answer was captured once, but its newest copy was not */
     bool in_hole;      /* the frame asked for has not been captured: counted with its hole */
+    bool undecided;    /* closed; whether a frame was lost is told by the answers to come */
+    bool needless;     /* what was sent twice was answered twice */
+    uint32_t answers;  /* to the last frame resent */
     uint64_t first_frame, last_frame, orig_frame, ask_frame;
     roce_tstamp ts;
     roce_duration wait, late_by;
@@ -547,7 +550,8 @@ uint32_t was_missing(struct trouble *trouble, uint32_t psn);
 /* episode_late counts a filler that is known to be late, not resent. */
 void episode_late(struct ctx *c, const struct hole *was);
 void episode_request_ahead(struct ctx *c);
-void episode_response(struct roce_flow_table *t, struct flow *f, uint32_t acked, bool asks);
+/* |acked| is the PSN that a response names; |asks|: it is a NAK of any kind. */
+void episode_response(struct roce_flow_table *t, uint32_t id, uint32_t acked, bool asks);
 void episode_read_response(struct trouble *trouble, uint32_t psn);
 void episode_answered_late(struct trouble *trouble);
 void episode_missing(struct roce_flow_table *t, struct flow *f, uint32_t psn, uint32_t len);

@@ -154,13 +154,27 @@ static void losses(const struct view *v)
     counted(v, ROCE_FINDING_LOSS_CAPTURE, ROCE_SEVERITY_WARNING, loss[ROCE_LOST_CAPTURE]);
 }
 
+/* Whether something was lost on either way between the two QPs. */
+static bool lossy(const struct view *v)
+{
+    struct roce_flow_counters peer = {0};
+    if (v->info.peer != ROCE_FLOW_NONE)
+        roce_flow_counters(v->obs->flows, v->info.peer, &peer);
+    for (int i = 0; i < ROCE_LOST_COUNT; i++)
+        if (v->c.loss[i] > 0 || peer.loss[i] > 0)
+            return true;
+    return false;
+}
+
 static void resends(const struct view *v)
 {
     const uint64_t *cause = v->c.retransmission_cause;
     if (blind(v))
         return;
     counted(v, ROCE_FINDING_RETRANSMIT_TIMEOUT, ROCE_SEVERITY_WARNING, cause[ROCE_CAUSE_TIMEOUT]);
-    counted(v, ROCE_FINDING_RETRANSMIT_EARLY, ROCE_SEVERITY_WARNING, cause[ROCE_CAUSE_EARLY]);
+    if (cause[ROCE_CAUSE_EARLY] > 0)
+        counted(v, ROCE_FINDING_RETRANSMIT_EARLY,
+                lossy(v) ? ROCE_SEVERITY_WARNING : ROCE_SEVERITY_NOTE, cause[ROCE_CAUSE_EARLY]);
     counted(v, ROCE_FINDING_RETRANSMIT_SPURIOUS, ROCE_SEVERITY_WARNING, cause[ROCE_CAUSE_SPURIOUS]);
     const struct incident *zero = incident_of(v, ROCE_FINDING_RETRANSMIT_GO_BACK_ZERO);
     told(v, ROCE_FINDING_RETRANSMIT_GO_BACK_ZERO,

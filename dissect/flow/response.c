@@ -448,7 +448,7 @@ void response_apply(struct roce_flow_table *t, uint32_t from, const struct obs *
         return;
     if (kind >= OBS_READ_FIRST && kind <= OBS_READ_LAST)
         episode_read_response(trouble_peek(t, f), psn);
-    episode_response(t, f, psn, kind == OBS_NAK || kind == OBS_RNR || kind == OBS_FATAL);
+    episode_response(t, id, psn, kind == OBS_NAK || kind == OBS_RNR || kind == OBS_FATAL);
 }
 
 /* ---- one response frame ---- */

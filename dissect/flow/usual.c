@@ -200,7 +200,7 @@ static bool ack(struct ctx *c)
                           .msn = pkt->aeth.msn};
     response_acknowledge(t, c->f->peer, roce_psn_add(psn, 1), &o, c->v);
     if (f->trouble != NIL)
-        episode_response(t, f, psn, false);
+        episode_response(t, c->f->peer, psn, false);
     return true;
 }
 

@@ -283,6 +283,65 @@ static void test_timeout_estimated(void **state)
     finish_and_compare(&r, &(struct expected){.timeout = 2, .early = 1, .down = 3});
 }
 
+/* Nothing was lost: what was sent twice was answered twice, only late. */
+static void test_sent_twice_and_answered_twice(void **state)
+{
+    (void)state;
+    struct rig r;
+    /* One packet. */
+    open_paired(&r, 14);
+    send(&r, 8);
+    r.now += 4 * MS;
+    send(&r, 8);
+    ack(&r, 8);
+    ack(&r, 8);
+    send(&r, 9);
+    ack(&r, 9);
+    finish_and_compare(&r, &(struct expected){.early = 1});
+
+    /* The requester goes on before the answers come; those to copies name the newest PSN. */
+    open_paired(&r, 14);
+    for (int copy = 0; copy < 2; copy++) {
+        for (uint32_t i = 8; i < 11; i++)
+            send(&r, i);
+        r.now += 68 * MS;
+    }
+    send(&r, 11);
+    for (uint32_t i = 8; i < 11; i++)
+        ack(&r, i);
+    for (uint32_t i = 8; i < 11; i++)
+        ack(&r, 10);
+    ack(&r, 11);
+    finish_and_compare(&r, &(struct expected){.timeout = 1});
+
+    /* The twin: 10 was lost behind the mirror; each copy that arrives is answered. */
+    open_paired(&r, 14);
+    for (int copy = 0; copy < 2; copy++) {
+        rig_data(&r, ROCE_OPCODE_RC_SEND_FIRST, 1, 2, B, START + 8, 1024);
+        rig_data(&r, ROCE_OPCODE_RC_SEND_MIDDLE, 1, 2, B, START + 9, 1024);
+        rig_data(&r, ROCE_OPCODE_RC_SEND_LAST, 1, 2, B, START + 10, 64);
+        r.now += 68 * MS;
+    }
+    ack(&r, 9);
+    ack(&r, 9);
+    ack(&r, 10);
+    send(&r, 11);
+    ack(&r, 11);
+    finish_and_compare(&r, &(struct expected){.timeout = 1, .down = 1});
+
+    /* And 8 lost, so that 9 and 10 were refused. */
+    open_paired(&r, 14);
+    for (int copy = 0; copy < 2; copy++) {
+        for (uint32_t i = 8; i < 11; i++)
+            send(&r, i);
+        r.now += 68 * MS;
+    }
+    send(&r, 11);
+    for (uint32_t i = 8; i < 12; i++)
+        ack(&r, i);
+    finish_and_compare(&r, &(struct expected){.timeout = 1, .down = 1});
+}
+
 static void test_answer_lost_behind_the_mirror(void **state)
 {
     (void)state;
@@ -624,6 +683,7 @@ int main(void)
         cmocka_unit_test(test_receiver_not_ready),
         cmocka_unit_test(test_timeout_told_by_the_options),
         cmocka_unit_test(test_timeout_estimated),
+        cmocka_unit_test(test_sent_twice_and_answered_twice),
         cmocka_unit_test(test_answer_lost_behind_the_mirror),
         cmocka_unit_test(test_answer_lost_before_the_mirror),
         cmocka_unit_test(test_resent_although_acknowledged),

@@ -51,6 +51,8 @@ static void test_clean(void **state)
         "rc_all_ops.pcap",
         "rc_all_ops_mtu4096.pcap",
         "rc_nak_toolong_send.pcap", /* the SEND fits after all */
+        /* Two messages were sent twice; by its guests' counters nothing was lost. */
+        "rc_pingpong_1B.pcap",
         "rc_pingpong_mtu256.pcap",
         "rc_pipelined.pcap",
         "rc_tos_ect0.pcap",
