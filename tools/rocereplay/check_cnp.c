@@ -14,6 +14,7 @@ enum {
     SLOW = 18, /* 1 s */
     ACK = ROCE_CREDITS_INVALID,
 };
+#define SLOWER  1.5 /* times, at least */
 #define FASTEST 1e8 /* bytes per second that a program sees at the time they come */
 
 static void send_marked(struct check *c)
@@ -123,7 +124,7 @@ static double take(struct check *c, uint32_t *psn, uint32_t n, uint32_t n_cnp)
 void check_cnp_reaction(struct check *c)
 {
     c->want.op = CHECK_OP_WRITE;
-    c->want.messages = (uint64_t)6 * PHASE / PER_MESSAGE;
+    c->want.messages = (uint64_t)8 * PHASE / PER_MESSAGE;
     c->want.size = (uint64_t)PER_MESSAGE * c->run->mtu;
     c->want.dcqcn = 1;
     c->want.timeout = SLOW;   /* the slower peer shall not give up its packets for lost */
@@ -134,14 +135,20 @@ void check_cnp_reaction(struct check *c)
     (void)take(c, &psn, PHASE, 0); /* its start is no steady state */
     const double before = take(c, &psn, PHASE, 0), control = take(c, &psn, PHASE, 0);
     (void)take(c, &psn, PHASE, CNPS);
-    const double after = take(c, &psn, PHASE, 0);
+    double after = take(c, &psn, PHASE, 0);
+    if (after * SLOWER <= before) {
+        /* By chance it is slower once, but not again. */
+        (void)take(c, &psn, PHASE, CNPS);
+        const double again = take(c, &psn, PHASE, 0);
+        after = again > after ? again : after;
+    }
     if (c->settled)
         return;
     if (!c->run->exact && before > FASTEST)
         check_unseen(c, "the peer is faster than can be followed here");
     else if (before > control * 1.3 || control > before * 1.3)
         check_unseen(c, "the peer's rate varies without CNPs as well");
-    else if (after * 1.5 > before)
+    else if (after * SLOWER > before)
         check_fail(c, "%.1f Mb/s before %d CNPs, %.1f Mb/s after", before * 8e-6, (int)CNPS,
                    after * 8e-6);
     else
