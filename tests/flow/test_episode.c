@@ -283,6 +283,18 @@ static void test_timeout_estimated(void **state)
     finish_and_compare(&r, &(struct expected){.timeout = 2, .early = 1, .down = 3});
 }
 
+/* 8, 9 and 10 after as long as the ACK timeout once more, and 11 behind them. */
+static void send_twice(struct rig *r)
+{
+    open_paired(r, 14);
+    for (int copy = 0; copy < 2; copy++) {
+        for (uint32_t i = 8; i < 11; i++)
+            send(r, i);
+        r->now += 68 * MS;
+    }
+    send(r, 11);
+}
+
 /* Nothing was lost: what was sent twice was answered twice, only late. */
 static void test_sent_twice_and_answered_twice(void **state)
 {
@@ -300,13 +312,7 @@ static void test_sent_twice_and_answered_twice(void **state)
     finish_and_compare(&r, &(struct expected){.early = 1});
 
     /* The requester goes on before the answers come; those to copies name the newest PSN. */
-    open_paired(&r, 14);
-    for (int copy = 0; copy < 2; copy++) {
-        for (uint32_t i = 8; i < 11; i++)
-            send(&r, i);
-        r.now += 68 * MS;
-    }
-    send(&r, 11);
+    send_twice(&r);
     for (uint32_t i = 8; i < 11; i++)
         ack(&r, i);
     for (uint32_t i = 8; i < 11; i++)
@@ -330,13 +336,7 @@ static void test_sent_twice_and_answered_twice(void **state)
     finish_and_compare(&r, &(struct expected){.timeout = 1, .down = 1});
 
     /* And 8 lost, so that 9 and 10 were refused. */
-    open_paired(&r, 14);
-    for (int copy = 0; copy < 2; copy++) {
-        for (uint32_t i = 8; i < 11; i++)
-            send(&r, i);
-        r.now += 68 * MS;
-    }
-    send(&r, 11);
+    send_twice(&r);
     for (uint32_t i = 8; i < 12; i++)
         ack(&r, i);
     finish_and_compare(&r, &(struct expected){.timeout = 1, .down = 1});

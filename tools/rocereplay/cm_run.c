@@ -57,20 +57,10 @@ static int ask(struct end *end, struct eng_cm_conn **conn, const struct eng_ah *
     party_hello_encode(&hello, data);
     for (uint32_t i = 0; i < end->plan.n; i++) {
         struct lane *lane = &end->lanes[i];
-        const struct eng_cm_param param = {
-            .qp = lane->qp,
-            .service = lane->cfg.service,
-            .ctx = lane,
-            .private_data = data,
-            .private_len = sizeof(data),
-            .responder_resources = (uint8_t)opts->rd_atomic,
-            .initiator_depth = (uint8_t)opts->rd_atomic,
-            .retry_count = opts->retry_cnt,
-            .rnr_retry = opts->rnr_retry,
-            .ack_timeout = opts->timeout,
-            .min_rnr_timer = opts->min_rnr_timer,
-            .path_mtu = (uint16_t)opts->mtu,
-        };
+        struct eng_cm_param param = lane_cm_param(lane);
+        param.access = 0;
+        param.private_data = data;
+        param.private_len = sizeof(data);
         if (eng_cm_connect(st->cm, station_now(st), service_id(opts), 0, ah, &param, &conn[i]) !=
             0) {
             msg_print("the connection manager does not take the parameters");

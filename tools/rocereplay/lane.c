@@ -195,6 +195,24 @@ static int to_rts_datagram(struct lane *lane)
                : -1;
 }
 
+struct eng_cm_param lane_cm_param(struct lane *lane)
+{
+    const struct replay_opts *opts = lane->st->opts;
+    return (struct eng_cm_param){
+        .qp = lane->qp,
+        .service = lane->cfg.service,
+        .ctx = lane,
+        .responder_resources = (uint8_t)opts->rd_atomic,
+        .initiator_depth = (uint8_t)opts->rd_atomic,
+        .retry_count = opts->retry_cnt,
+        .rnr_retry = opts->rnr_retry,
+        .ack_timeout = opts->timeout,
+        .min_rnr_timer = opts->min_rnr_timer,
+        .access = ENG_REMOTE_WRITE | ENG_REMOTE_READ | ENG_REMOTE_ATOMIC,
+        .path_mtu = (uint16_t)opts->mtu,
+    };
+}
+
 void lane_connected(struct lane *lane, const struct remote *remote, const struct eng_ah *ah)
 {
     lane->remote = *remote;

@@ -49,6 +49,9 @@ void lane_close(struct lane *lane);
 int lane_path(const struct station *st, const uint8_t ip[16], struct eng_ah *ah);
 /* lane_connect moves the QP to RTS towards |remote|. */
 int lane_connect(struct lane *lane, const struct remote *remote);
+/* lane_cm_param is what a connection manager is to connect |lane|'s QP with: the peer may do all,
+ * and |lane| is the context. */
+struct eng_cm_param lane_cm_param(struct lane *lane);
 /* lane_connected notes what a connection manager has connected. */
 void lane_connected(struct lane *lane, const struct remote *remote, const struct eng_ah *ah);
 

@@ -79,20 +79,11 @@ void party_close(struct party *party)
 
 struct eng_cm_param party_param(struct party *party)
 {
-    const struct replay_opts *opts = party->st->opts;
-    return (struct eng_cm_param){
-        .qp = party->lane.qp,
-        .service = party->lane.cfg.service,
-        .ctx = party,
-        .responder_resources = (uint8_t)opts->rd_atomic,
-        .initiator_depth = (uint8_t)opts->rd_atomic,
-        .retry_count = opts->retry_cnt,
-        .rnr_retry = opts->rnr_retry,
-        .ack_timeout = party->client ? opts->timeout : 0,
-        .min_rnr_timer = opts->min_rnr_timer,
-        .access = ENG_REMOTE_WRITE | ENG_REMOTE_READ | ENG_REMOTE_ATOMIC,
-        .path_mtu = (uint16_t)opts->mtu,
-    };
+    struct eng_cm_param param = lane_cm_param(&party->lane);
+    param.ctx = party;
+    if (!party->client)
+        param.ack_timeout = 0;
+    return param;
 }
 
 static int checked(const struct party *party, int rc)

@@ -30,24 +30,6 @@ static uint64_t service_id(const struct replay_opts *opts, enum eng_service serv
     return eng_cm_service_id(service == ENG_UD ? ENG_CM_UDP : ENG_CM_TCP, opts->port);
 }
 
-static struct eng_cm_param param_of(const struct perftest_cm *cm, struct lane *lane)
-{
-    const struct replay_opts *opts = cm->st->opts;
-    return (struct eng_cm_param){
-        .qp = lane->qp,
-        .service = lane->cfg.service,
-        .ctx = lane,
-        .responder_resources = (uint8_t)opts->rd_atomic,
-        .initiator_depth = (uint8_t)opts->rd_atomic,
-        .retry_count = opts->retry_cnt,
-        .rnr_retry = opts->rnr_retry,
-        .ack_timeout = opts->timeout,
-        .min_rnr_timer = opts->min_rnr_timer,
-        .access = ENG_REMOTE_WRITE | ENG_REMOTE_READ | ENG_REMOTE_ATOMIC,
-        .path_mtu = (uint16_t)opts->mtu,
-    };
-}
-
 int perftest_cm_listen(struct station *st)
 {
     const struct replay_opts *opts = st->opts;
@@ -138,7 +120,7 @@ static uint8_t least(uint8_t a, uint8_t b)
 
 static int accept_on(struct perftest_cm *cm, struct lane *lane, const struct eng_cm_event *request)
 {
-    struct eng_cm_param param = param_of(cm, lane);
+    struct eng_cm_param param = lane_cm_param(lane);
     param.responder_resources = least(param.responder_resources, request->responder_resources);
     param.initiator_depth = least(param.initiator_depth, request->initiator_depth);
     note_peer(lane, request);
@@ -243,7 +225,7 @@ static bool nobody_listens(const struct eng_cm_event *refusal)
 static int ask(struct perftest_cm *cm, struct lane *lane, const struct eng_ah *ah, unsigned retries,
                struct eng_cm_conn **conn)
 {
-    const struct eng_cm_param param = param_of(cm, lane);
+    const struct eng_cm_param param = lane_cm_param(lane);
     struct station *st = cm->st;
     for (;;) {
         cm->up = cm->refused = false;
