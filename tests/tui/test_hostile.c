@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <roce/capture.h>
@@ -120,6 +121,8 @@ static void test_a_day_of_churn_keeps_memory(void **state)
     const uint32_t len = frames_build(data, &spec);
     const size_t qpn_at = ROCE_ETH_LEN + ROCE_IPV4_LEN + ROCE_UDP_LEN + 5, psn_at = qpn_at + 4;
     const struct snap_want nothing = {.detail = ROCE_FLOW_NONE};
+    /* With large pages the kernel makes memory resident that was not touched, when it likes. */
+    assert_int_equal(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), 0);
     struct model *model = tui_model_new(&FRAMES_OPTS);
     struct snapshot *snap = tui_snapshot_new();
     assert_non_null(model);
