@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pwd
+import re
 import shutil
 import subprocess
 import sys
@@ -84,9 +85,18 @@ def rows(capture, fields, *args, **options):
     return [line.split("\t") for line in tshark(*command, **options).splitlines()]
 
 
+def tables(capture, names, *args, **options):
+    """Statistics tables by name, each a list of dicts, from one run."""
+    text = tshark("-n", "-q", "-r", capture, *(word for name in names for word in ("-z", name)), *args, **options)
+    blocks = re.findall(r"^RoCEv2 (\w+):\n(.*?)^={20,}$", text, re.MULTILINE | re.DOTALL)
+    return {f"rocev2,{title.lower()}": parse(block) for title, block in blocks}
+
+
 def table(capture, name, *args, **options):
-    """A statistics table as a list of dicts."""
-    text = tshark("-n", "-q", "-r", capture, "-z", name, *args, **options)
+    return tables(capture, [name], *args, **options)[name]
+
+
+def parse(text):
     lines = [line.rstrip(" |").split(" |") for line in text.splitlines() if " |" in line]
     head = [c.strip() for c in lines[0]]
     return [dict(zip(head, [c.strip() for c in line] + [""] * len(head))) for line in lines[1:]]
