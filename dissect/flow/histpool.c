@@ -2,7 +2,8 @@
 /* Small histograms for many flows. */
 #include "histpool.h"
 
-#include <stdlib.h>
+#include "space.h"
+
 #include <string.h>
 
 _Static_assert(sizeof(struct hist_head) == 64, "a head is one cache line");
@@ -10,14 +11,14 @@ _Static_assert(sizeof(struct hist_page) == 64, "a page is one cache line");
 
 bool hist_pool_new(struct hist_pool *pool, uint32_t capacity)
 {
-    pool->link = calloc(capacity, sizeof *pool->link);
+    pool->link = space_new(capacity, sizeof *pool->link);
     return pool_new(&pool->pages, sizeof(struct hist_page), capacity) && pool->link != NULL;
 }
 
 void hist_pool_del(struct hist_pool *pool)
 {
+    space_del(pool->link, pool->pages.capacity, sizeof *pool->link);
     pool_del(&pool->pages);
-    free(pool->link);
     pool->link = NULL;
 }
 

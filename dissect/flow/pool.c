@@ -2,12 +2,12 @@
 /* Pool of equal records named by index. */
 #include "pool.h"
 
+#include "space.h"
+
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#define ALIGN 64 /* a cache line, so that a record of that size never straddles two */
 #define LARGE ((uintptr_t)2 << 20)
 
 /* Small pools stay in small pages. What is filled bit by bit beyond takes a fault every 2 MiB, not
@@ -19,27 +19,22 @@ static void grow(struct pool *pool)
 #if defined(MADV_HUGEPAGE)
     const uintptr_t begin = (uintptr_t)pool_at(pool, from) / LARGE * LARGE;
     const uintptr_t end = (uintptr_t)pool_at(pool, pool->grow_at) / LARGE * LARGE;
-    if (begin >= (uintptr_t)pool->raw && begin < end)
+    if (begin >= (uintptr_t)pool->base && begin < end)
         (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 #endif
 }
 
 bool pool_new(struct pool *pool, size_t size, uint32_t capacity)
 {
-    /* calloc of a large block hands out pages that cost nothing until they are written. */
     *pool = (struct pool){
         .size = size, .capacity = capacity, .free = NIL, .grow_at = (uint32_t)(LARGE / size)};
-    pool->raw = calloc((size_t)capacity + 1 + ALIGN / size, size);
-    if (pool->raw == NULL)
-        return false;
-    pool->base = pool->raw;
-    pool->base += (ALIGN - (uintptr_t)pool->raw % ALIGN) % ALIGN;
-    return true;
+    pool->base = space_new(capacity, size);
+    return pool->base != NULL;
 }
 
 void pool_del(struct pool *pool)
 {
-    free(pool->raw);
+    space_del(pool->base, pool->capacity, pool->size);
     *pool = (struct pool){.free = NIL};
 }
 

@@ -11,8 +11,7 @@
 #define NIL UINT32_MAX
 
 struct pool {
-    void *raw;     /* what calloc returned */
-    uint8_t *base; /* first record, on a 64-byte boundary */
+    uint8_t *base; /* first record, on a page boundary */
     size_t size;   /* bytes of a record, a multiple of 4 */
     uint32_t capacity;
     uint32_t fresh; /* records never used begin here */

@@ -2,6 +2,7 @@
 /* The flow table: paths (address pairs) and flows in two open-addressing indexes that grow inside
  * memory reserved at the start, eviction of the least recently seen flow. */
 #include "internal.h"
+#include "space.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -458,14 +459,14 @@ struct roce_flow_table *roce_flow_table_new(const struct roce_flow_opts *opts)
                 pool_new(&t->cm_pool, sizeof(struct cm_entry), n < CM_MAX ? n : CM_MAX);
     if (good) {
         t->flows = pool_at(&t->flow_pool, 0);
-        t->flow_index = calloc(t->index_max, sizeof *t->flow_index);
-        t->path_index = calloc(t->index_max, sizeof *t->path_index);
-        t->lru_prev = calloc(n, sizeof *t->lru_prev);
-        t->lru_next = calloc(n, sizeof *t->lru_next);
+        t->flow_index = space_new(t->index_max, sizeof *t->flow_index);
+        t->path_index = space_new(t->index_max, sizeof *t->path_index);
+        t->lru_prev = space_new(n, sizeof *t->lru_prev);
+        t->lru_next = space_new(n, sizeof *t->lru_next);
         t->pair_index = malloc(PAIR_INDEX_SIZE * sizeof *t->pair_index);
         t->cm_index = malloc(CM_INDEX_SIZE * sizeof *t->cm_index);
         if (t->opts.ext_bytes > 0)
-            t->ext = calloc(n, t->opts.ext_bytes);
+            t->ext = space_new(n, t->opts.ext_bytes);
         good = t->flow_index != NULL && t->path_index != NULL && t->lru_prev != NULL &&
                t->lru_next != NULL && t->pair_index != NULL && t->cm_index != NULL &&
                (t->opts.ext_bytes == 0 || t->ext != NULL);
@@ -490,12 +491,12 @@ void roce_flow_table_del(struct roce_flow_table *table)
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         pool_del(pools[i]);
     hist_pool_del(&table->page_pool);
-    free(table->flow_index);
-    free(table->path_index);
-    free(table->lru_prev);
-    free(table->lru_next);
+    space_del(table->flow_index, table->index_max, sizeof *table->flow_index);
+    space_del(table->path_index, table->index_max, sizeof *table->path_index);
+    space_del(table->lru_prev, table->capacity, sizeof *table->lru_prev);
+    space_del(table->lru_next, table->capacity, sizeof *table->lru_next);
     free(table->pair_index);
     free(table->cm_index);
-    free(table->ext);
+    space_del(table->ext, table->capacity, table->opts.ext_bytes);
     free(table);
 }

@@ -7,7 +7,7 @@ import sys
 
 CALLS = {"memcpy", "memset", "memcmp", "memmove", "memchr", "strlen", "strcmp", "strncmp", "strchr", "strcspn", "bcmp", "qsort",
          "madvise", "__assert_fail", "__stack_chk_fail", "libdeflate_crc32", "_GLOBAL_OFFSET_TABLE_"}
-HEAP = {"malloc", "calloc", "realloc", "free", "aligned_alloc"}
+HEAP = {"malloc", "calloc", "realloc", "free", "aligned_alloc", "mmap", "munmap"}
 OWNER = re.compile(r"_(new|del)(\.\w+)*$")
 
 
