@@ -9,8 +9,7 @@ void *space_new(size_t n, size_t size)
 {
     if (n == 0 || size == 0 || n > SIZE_MAX / size)
         return NULL;
-    void *space =
-        mmap(NULL, n * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *space = mmap(NULL, n * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return space == MAP_FAILED ? NULL : space;
 }
 
