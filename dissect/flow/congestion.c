@@ -2,6 +2,7 @@
 /* ECN marks, CNPs and the sender's answer: the delay from CE to CNP, CNPs without cause, marks
  * without answer, and the rate before and behind each CNP. */
 #include "watch.h"
+#include "space.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -309,8 +310,8 @@ struct congestion *congestion_new(uint32_t max_flows)
         return NULL;
     c->capacity = max_flows < CONG_MAX ? max_flows : CONG_MAX;
     c->next_due = UINT64_MAX;
-    c->rec = calloc(c->capacity, sizeof *c->rec);
-    c->hist = calloc(CONG_HISTS, sizeof *c->hist);
+    c->rec = space_new(c->capacity, sizeof *c->rec);
+    c->hist = space_new(CONG_HISTS, sizeof *c->hist);
     c->dscp_hist = calloc(ROCE_DSCP_COUNT, sizeof *c->dscp_hist);
     if (c->rec == NULL || c->hist == NULL || c->dscp_hist == NULL) {
         congestion_del(c);
@@ -323,8 +324,8 @@ void congestion_del(struct congestion *c)
 {
     if (c == NULL)
         return;
-    free(c->rec);
-    free(c->hist);
+    space_del(c->rec, c->capacity, sizeof *c->rec);
+    space_del(c->hist, CONG_HISTS, sizeof *c->hist);
     free(c->dscp_hist);
     free(c);
 }

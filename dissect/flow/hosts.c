@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Flows summed up by host, and by pair of hosts. */
 #include "watch.h"
+#include "space.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -158,10 +159,10 @@ struct hosts *hosts_new(void)
     struct hosts *h = calloc(1, sizeof *h);
     if (h == NULL)
         return NULL;
-    h->host = calloc(HOST_MAX, sizeof *h->host);
-    h->pair = calloc(PAIR_MAX, sizeof *h->pair);
-    h->host_index = calloc(HOST_INDEX, sizeof *h->host_index);
-    h->pair_index = calloc(PAIR_INDEX, sizeof *h->pair_index);
+    h->host = space_new(HOST_MAX, sizeof *h->host);
+    h->pair = space_new(PAIR_MAX, sizeof *h->pair);
+    h->host_index = space_new(HOST_INDEX, sizeof *h->host_index);
+    h->pair_index = space_new(PAIR_INDEX, sizeof *h->pair_index);
     if (h->host == NULL || h->pair == NULL || h->host_index == NULL || h->pair_index == NULL) {
         hosts_del(h);
         return NULL;
@@ -173,9 +174,9 @@ void hosts_del(struct hosts *h)
 {
     if (h == NULL)
         return;
-    free(h->host);
-    free(h->pair);
-    free(h->host_index);
-    free(h->pair_index);
+    space_del(h->host, HOST_MAX, sizeof *h->host);
+    space_del(h->pair, PAIR_MAX, sizeof *h->pair);
+    space_del(h->host_index, HOST_INDEX, sizeof *h->host_index);
+    space_del(h->pair_index, PAIR_INDEX, sizeof *h->pair_index);
     free(h);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Incidents: one bounded record for each kind of finding and flow, with the frames that show it. */
 #include "watch.h"
+#include "space.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -160,11 +161,11 @@ struct incidents *incidents_new(void)
     struct incidents *in = calloc(1, sizeof *in);
     if (in == NULL)
         return NULL;
-    in->trouble = calloc(TROUBLE_MAX, sizeof *in->trouble);
-    in->incident = calloc(INCIDENT_MAX, sizeof *in->incident);
-    in->evicted.item = calloc(LIST_MAX, sizeof *in->evicted.item);
-    in->current.item = calloc(LIST_MAX, sizeof *in->current.item);
-    in->sorted = calloc(LIST_MAX, sizeof *in->sorted);
+    in->trouble = space_new(TROUBLE_MAX, sizeof *in->trouble);
+    in->incident = space_new(INCIDENT_MAX, sizeof *in->incident);
+    in->evicted.item = space_new(LIST_MAX, sizeof *in->evicted.item);
+    in->current.item = space_new(LIST_MAX, sizeof *in->current.item);
+    in->sorted = space_new(LIST_MAX, sizeof *in->sorted);
     if (in->trouble == NULL || in->incident == NULL || in->evicted.item == NULL ||
         in->current.item == NULL || in->sorted == NULL) {
         incidents_del(in);
@@ -177,10 +178,10 @@ void incidents_del(struct incidents *in)
 {
     if (in == NULL)
         return;
-    free(in->trouble);
-    free(in->incident);
-    free(in->evicted.item);
-    free(in->current.item);
-    free(in->sorted);
+    space_del(in->trouble, TROUBLE_MAX, sizeof *in->trouble);
+    space_del(in->incident, INCIDENT_MAX, sizeof *in->incident);
+    space_del(in->evicted.item, LIST_MAX, sizeof *in->evicted.item);
+    space_del(in->current.item, LIST_MAX, sizeof *in->current.item);
+    space_del(in->sorted, LIST_MAX, sizeof *in->sorted);
     free(in);
 }

@@ -2,6 +2,7 @@
 /* The timeline of PFC and PAUSE: for each sender and priority the union of its pauses, and the
  * flows that fell silent with them. */
 #include "watch.h"
+#include "space.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -155,7 +156,7 @@ struct pauses *pauses_new(void)
     struct pauses *p = calloc(1, sizeof *p);
     if (p == NULL)
         return NULL;
-    p->sender = calloc(PAUSE_SENDERS, sizeof *p->sender);
+    p->sender = space_new(PAUSE_SENDERS, sizeof *p->sender);
     if (p->sender == NULL) {
         free(p);
         return NULL;
@@ -167,7 +168,7 @@ void pauses_del(struct pauses *p)
 {
     if (p == NULL)
         return;
-    free(p->sender);
+    space_del(p->sender, PAUSE_SENDERS, sizeof *p->sender);
     free(p);
 }
 
