@@ -239,7 +239,66 @@ static void test_lost_read_data_is_asked_for_again(void **state)
     read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 3, data, 256);
     read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_LAST, 4, data, 256);
     expect_status(r, ENG_WC_SUCCESS);
-    assert_int_equal(rig_stats(r, 0).retransmitted, 4); /* by its PSNs */
+    assert_int_equal(rig_stats(r, 0).retransmitted, 1); /* one request */
+    rig_del(r);
+}
+
+/* What comes behind a lost answer is thrown away: the READs that follow are asked for again when
+ * the one before is whole, first one, then two. */
+static void test_reads_after_a_loss_are_asked_for_in_turn(void **state)
+{
+    (void)state;
+    struct rig *r = start((struct rig_opts){0});
+    uint8_t data[256] = {0};
+    for (uint32_t i = 0; i < 4; i++) {
+        post(r, ENG_WR_READ, 2 * 256);
+        expect(r, ROCE_OPCODE_RC_READ_REQUEST, 2 * i, true);
+    }
+    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_LAST, 1, data, 256); /* 0 is lost */
+    expect(r, ROCE_OPCODE_RC_READ_REQUEST, 0, true);
+    craft_expect_silence(r, 0);
+    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, 0, data, 256);
+    craft_expect_silence(r, 0);
+    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_LAST, 1, data, 256);
+    expect(r, ROCE_OPCODE_RC_READ_REQUEST, 2, true);
+    expect(r, ROCE_OPCODE_RC_READ_REQUEST, 4, true);
+    craft_expect_silence(r, 0);
+    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, 2, data, 256);
+    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_LAST, 3, data, 256);
+    expect(r, ROCE_OPCODE_RC_READ_REQUEST, 6, true);
+    for (uint32_t i = 4; i < 8; i += 2) {
+        read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, i, data, 256);
+        read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_LAST, i + 1, data, 256);
+    }
+    for (int i = 0; i < 4; i++)
+        expect_status(r, ENG_WC_SUCCESS);
+    assert_int_equal(rig_stats(r, 0).retransmitted, 4);
+    rig_del(r);
+}
+
+/* A peer that is still answering what was asked before has not gone: no timeout, however long the
+ * old answers take. */
+static void test_old_read_data_keeps_the_timer_off(void **state)
+{
+    (void)state;
+    struct rig *r = start((struct rig_opts){.timeout = 8}); /* 4.096 us * 2^8: 1,048,576 ns */
+    uint8_t data[256] = {0};
+    post(r, ENG_WR_READ, 40 * 256);
+    expect(r, ROCE_OPCODE_RC_READ_REQUEST, 0, true);
+    for (uint32_t i = 1; i < 39; i++) { /* 0 is lost */
+        r->loop.now += 1000000;
+        read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, i, data, 256);
+        assert_true(eng_dev_next(r->side[0].dev, r->loop.now) >= r->loop.now);
+        eng_dev_expire(r->side[0].dev, r->loop.now);
+        if (i == 1)
+            expect(r, ROCE_OPCODE_RC_READ_REQUEST, 0, true);
+    }
+    craft_expect_silence(r, 0);
+    assert_int_equal(rig_stats(r, 0).timeouts, 0);
+    r->loop.now += 1048576;
+    eng_dev_expire(r->side[0].dev, r->loop.now);
+    expect(r, ROCE_OPCODE_RC_READ_REQUEST, 0, true);
+    assert_int_equal(rig_stats(r, 0).timeouts, 1);
     rig_del(r);
 }
 
@@ -469,6 +528,8 @@ int main(void)
         cmocka_unit_test(test_fatal_naks),
         cmocka_unit_test(test_read_spends_the_psns_of_its_answers),
         cmocka_unit_test(test_lost_read_data_is_asked_for_again),
+        cmocka_unit_test(test_reads_after_a_loss_are_asked_for_in_turn),
+        cmocka_unit_test(test_old_read_data_keeps_the_timer_off),
         cmocka_unit_test(test_ack_beyond_a_read_implies_a_nak),
         cmocka_unit_test(test_responses_that_do_not_fit),
         cmocka_unit_test(test_no_more_reads_than_agreed),

@@ -85,6 +85,12 @@ static void answered(struct eng_qp *qp, roce_tstamp now)
     const struct send_wqe *wqe = qp_send_wqe(qp, s->tail);
     s->una = wqe->first_psn + wqe->n_psn;
     s->rd_atomic--;
+    if (s->cur != s->tail)
+        s->rd_asked--;
+    if (s->rd_limit < qp->max_rd_atomic && ++s->rd_whole >= s->rd_limit) {
+        s->rd_whole = 0;
+        s->rd_limit++;
+    }
     qp_complete_send(qp, now, ENG_WC_SUCCESS);
     progress(qp, now);
 }
@@ -224,6 +230,9 @@ void completer_response(struct eng_qp *qp, roce_tstamp now, const struct rx *rx)
 {
     struct requester *s = &qp->s;
     const uint64_t psn = psn_extend(s->una, rx->pkt->bth.psn);
+    /* The peer is at work on what was asked before, which may take longer than the timeout. */
+    if (rx->info->op == ROCE_OP_READ_RESPONSE && psn < s->next && qp->timer.ack != ENG_NEVER)
+        requester_arm(qp, now);
     if (psn < s->una || psn >= s->next) {
         /* Old or never asked for. What it says of credits still holds. */
         if (rx->info->op == ROCE_OP_ACK && roce_aeth_kind(rx->pkt->aeth.syndrome) == ROCE_AETH_ACK)

@@ -386,7 +386,7 @@ struct eng_qp_stats {
     uint64_t tx_packets, rx_packets; /* frames of this QP, all kinds */
     uint64_t tx_payload, rx_payload; /* bytes of payload, resent ones included */
     uint64_t msgs_sent, msgs_received;
-    uint64_t retransmitted; /* request packets sent again, READ requests by their PSNs */
+    uint64_t retransmitted; /* request packets sent again */
     uint64_t naks_sent, naks_received, rnr_sent, rnr_received, timeouts, implied_naks;
     uint64_t duplicates, gaps; /* duplicate requests; PSN gaps seen by the responder */
     uint64_t acks_sent, acks_received;

@@ -32,6 +32,9 @@ struct requester {
     uint32_t unasked;   /* packets since then */
     uint32_t ssn, lsn;  /* message number of the newest WQE; the one that credits reach to */
     uint16_t rd_atomic; /* READs, atomics, FLUSHes outstanding */
+    uint16_t rd_asked;  /* of these, before the cursor: asked for since it last went back */
+    uint16_t rd_limit;  /* READs of several packets are asked for while |rd_asked| is below */
+    uint16_t rd_whole;  /* answered since that limit moved */
     uint8_t retry_left, rnr_left;
     uint8_t local_error; /* enum eng_wc_status of the WQE at the cursor, which waits for those
                             before it */

@@ -25,6 +25,8 @@ void requester_start(struct eng_qp *qp, uint32_t psn)
     const uint64_t start = (UINT64_C(1) << 32) | psn;
     struct requester *s = &qp->s;
     s->una = s->cur_psn = s->next = s->asked = start;
+    s->rd_asked = 0;
+    s->rd_limit = UINT16_MAX;
 }
 
 static uint32_t psns_of(const struct send_wqe *wqe, uint32_t mtu)
@@ -79,6 +81,13 @@ static bool fits_window(const struct eng_qp *qp, const struct send_wqe *wqe)
     return out == 0 || out + psns_of(wqe, qp->mtu) <= qp->window;
 }
 
+/* What follows a lost answer is thrown away: each loss costs all answers on their way. After one
+ * READs are asked for one by one, then two at a time, three ... */
+static bool held_back(const struct eng_qp *qp, const struct send_wqe *wqe)
+{
+    return qp->s.rd_asked >= qp->s.rd_limit && wqe->op == ENG_WR_READ && psns_of(wqe, qp->mtu) > 1;
+}
+
 bool requester_ready(const struct eng_qp *qp)
 {
     const struct requester *s = &qp->s;
@@ -87,6 +96,8 @@ bool requester_ready(const struct eng_qp *qp)
     if (qp->state != ENG_RTS && qp->state != ENG_SQD)
         return false;
     const struct send_wqe *wqe = qp_send_wqe(qp, s->cur);
+    if (held_back(qp, wqe))
+        return false;
     if (s->cur_psn < s->next)
         return true;
     if (!(wqe->flags & SEND_ISSUED) && !may_begin(qp, wqe))
@@ -201,11 +212,13 @@ static bool wants_answer(const struct eng_qp *qp, const struct draft *d)
 static void sent(struct eng_qp *qp, roce_tstamp now, const struct draft *d)
 {
     struct requester *s = &qp->s;
-    if (s->cur_psn < s->next)
-        qp->stats.retransmitted += s->cur_psn + d->psns < s->next ? d->psns : s->next - s->cur_psn;
+    qp->stats.retransmitted += s->cur_psn < s->next;
     s->cur_psn += d->psns;
-    if (d->last)
+    if (d->last) {
+        if (wr_is_read(qp_send_wqe(qp, s->cur)->op))
+            s->rd_asked++;
         s->cur++;
+    }
     if (s->cur_psn > s->next)
         s->next = s->cur_psn;
     if (qp->service == ENG_RC) {
@@ -276,10 +289,13 @@ void requester_seek(struct eng_qp *qp, uint64_t psn)
     s->cur = s->tail;
     s->cur_psn = psn;
     s->unasked = 0;
+    s->rd_asked = 0;
     while (s->cur != s->head) {
         const struct send_wqe *wqe = qp_send_wqe(qp, s->cur);
         if (!(wqe->flags & SEND_ISSUED) || psn < wqe->first_psn + wqe->n_psn)
             break;
+        if (wr_is_read(wqe->op))
+            s->rd_asked++;
         s->cur++;
     }
 }

@@ -12,6 +12,10 @@ static void go_back(struct eng_qp *qp, roce_tstamp now, uint64_t psn, enum eng_c
     struct requester *s = &qp->s;
     device_trace(qp->dev, now, ENG_TRACE_RETRANSMIT, cause, qp->qpn, psn, s->next - psn);
     s->local_error = 0; /* it may come up again on the way */
+    if (cause == ENG_CAUSE_IMPLIED || cause == ENG_CAUSE_TIMEOUT) {
+        s->rd_limit = 1;
+        s->rd_whole = 0;
+    }
     requester_seek(qp, psn);
     /* Until something is asked again. */
     s->asked = psn;
