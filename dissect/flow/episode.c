@@ -167,12 +167,30 @@ static void emit_late(struct roce_flow_table *t, uint32_t id, const struct episo
     event_emit(t, &e);
 }
 
+/* More answers to the last frame resent than frames were resent: those sent first had all arrived.
+ * Had one been lost, only its copy would have let the receiver come that far. */
+static bool needless(const struct episode *ep)
+{
+    return ep->answers > ep->count && roce_psn_diff(ep->answered, ep->high) >= 0;
+}
+
+/* Hosts that usually take as long to answer: the resend may have crossed the answer, or its sender
+ * had yet to read it. Then no frame need have been lost. */
+static bool doubtful(const struct roce_flow_table *t, const struct flow *f,
+                     const struct episode *ep)
+{
+    return ep->silent && f->peer != NIL && loss_timeout(t, f) == 0 &&
+           loss_usual_wait(t, f, ep->wait);
+}
+
 /* An undecided episode ends: as many answers as copies arrived have passed by now. */
 static void decide(struct roce_flow_table *t, uint32_t id, struct episode *ep, bool at_end)
 {
     ep->undecided = false;
-    if (ep->needless)
+    if (needless(ep))
         ep->location = ROCE_LOST_NONE;
+    else if (doubtful(t, flow_at(t, id), ep))
+        ep->location = ROCE_LOST_UNKNOWN;
     else
         loss_count(t, id, ROCE_LOST_DOWNSTREAM, 1, ep->psn, false, ep->orig_frame, at_end);
     emit_episode(t, id, ep, at_end);
@@ -186,7 +204,8 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
     struct trouble *trouble = trouble_of(t, f);
     const bool paired = f->peer != NIL;
     ep->location = ROCE_LOST_DOWNSTREAM;
-    if (ep->cause == ROCE_CAUSE_SPURIOUS || ep->copied || ep->overtaken || ep->needless) {
+    if (ep->cause == ROCE_CAUSE_SPURIOUS || ep->copied || ep->overtaken ||
+        (ep->silent && needless(ep))) {
         ep->location = ROCE_LOST_NONE;
         return;
     }
@@ -205,6 +224,11 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
         return;
     }
     const bool asked = ep->cause == ROCE_CAUSE_NAK || ep->cause == ROCE_CAUSE_RNR;
+    const bool waits = ep->silent && paired && !at_end && ep == &trouble->ep;
+    if (doubtful(t, f, ep) && (ep->acked || ep->unasked || ep->answered_far || !waits)) {
+        ep->location = ROCE_LOST_UNKNOWN;
+        return;
+    }
     if (ep->silent && ep->unasked && !ep->acked) {
         ep->location = ROCE_LOST_UPSTREAM;
         loss_count(t, id, ROCE_LOST_UPSTREAM, 1, f->next_psn, false, ep->orig_frame, at_end);
@@ -227,7 +251,7 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
         loss_count(t, f->peer, ROCE_LOST_UPSTREAM, 1, ep->psn, true, ep->orig_frame, at_end);
         return;
     }
-    if (ep->silent && paired && !at_end && ep == &trouble->ep) {
+    if (waits) {
         ep->undecided = true;
         return;
     }
@@ -527,13 +551,15 @@ void episode_answered_late(struct trouble *trouble)
     trouble->late_psn = trouble->skip_psn;
 }
 
-/* More answers to the last frame resent than frames were resent: those sent first had all arrived.
- * Had one been lost, only its copy would have let the receiver come that far. */
-static bool answers_both(struct episode *ep, uint32_t acked)
+/* Counts the answers that reach furthest. */
+static void count_answer(struct episode *ep, uint32_t acked)
 {
-    if (roce_psn_add(acked, 1) == ep->high)
-        ep->answers++;
-    return ep->answers > ep->count;
+    const int32_t further =
+        ep->answers == 0 ? 1 : roce_psn_diff(roce_psn_add(acked, 1), ep->answered);
+    if (further < 0)
+        return;
+    ep->answers = further == 0 ? ep->answers + 1 : 1;
+    ep->answered = roce_psn_add(acked, 1);
 }
 
 void episode_response(struct roce_flow_table *t, uint32_t id, uint32_t acked, bool asks)
@@ -553,10 +579,12 @@ void episode_response(struct roce_flow_table *t, uint32_t id, uint32_t acked, bo
     struct episode *ep = &trouble->ep;
     if (ep->open && roce_psn_diff(acked, ep->high) >= 0 && roce_psn_diff(acked, f->next_psn) < 0)
         ep->answered_far = true;
-    if (!asks && ep->silent && !ep->acked && (ep->open || ep->undecided))
-        ep->needless = ep->needless || answers_both(ep, acked);
     /* Answers come in the order of the requests. */
-    if (ep->undecided && (ep->needless || roce_psn_diff(acked, ep->high) >= 0))
+    const bool later = roce_psn_diff(acked, ep->high) >= 0;
+    const bool resent = ep->open || (ep->undecided && !later);
+    if (!asks && ep->silent && !ep->acked && resent && roce_psn_diff(acked, f->next_psn) < 0)
+        count_answer(ep, acked);
+    if (ep->undecided && (later || needless(ep)))
         decide(t, id, ep, false);
 }
 

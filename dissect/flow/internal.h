@@ -184,8 +184,8 @@ struct episode {
     bool answer_twice; /* the answer was captured once, but its newest copy was not */
     bool in_hole;      /* the frame asked for has not been captured: counted with its hole */
     bool undecided;    /* closed; whether a frame was lost is told by the answers to come */
-    bool needless;     /* what was sent twice was answered twice */
-    uint32_t answers;  /* to the last frame resent */
+    uint32_t answers;  /* that acknowledge all before |answered|, the furthest yet */
+    uint32_t answered;
     uint64_t first_frame, last_frame, orig_frame, ask_frame;
     roce_tstamp ts;
     roce_duration wait, late_by;
@@ -567,6 +567,8 @@ void loss_holes_passed(struct roce_flow_table *t, uint32_t id, uint32_t una);
 void loss_holes_end(struct roce_flow_table *t, uint32_t id);
 /* loss_timeout returns the ACK timeout in ns that CM or the options tell, 0 when none does. */
 uint64_t loss_timeout(const struct roce_flow_table *t, const struct flow *f);
+/* loss_usual_wait tells whether |wait| is no longer than the hosts of this pair take to answer. */
+bool loss_usual_wait(const struct roce_flow_table *t, const struct flow *f, roce_duration wait);
 uint32_t silent_bin(roce_duration wait);
 enum roce_cause silent_cause(const struct roce_flow_table *t, const struct flow *f, uint32_t bin);
 

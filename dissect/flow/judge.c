@@ -97,12 +97,6 @@ static void counted(const struct view *v, enum roce_finding_kind kind, enum roce
         return;
     struct roce_finding f = make(v, kind, severity, count);
     const struct incident *incident = incident_of(v, kind);
-    /* How long a silence must be to be a timeout is learned on the way: the early ones may have
-     * been taken for the other kind when they happened. */
-    if (incident == NULL && kind == ROCE_FINDING_RETRANSMIT_EARLY)
-        judge_evidence(&f, incident_of(v, ROCE_FINDING_RETRANSMIT_TIMEOUT));
-    else if (incident == NULL && kind == ROCE_FINDING_RETRANSMIT_TIMEOUT)
-        judge_evidence(&f, incident_of(v, ROCE_FINDING_RETRANSMIT_EARLY));
     judge_evidence(&f, incident);
     values_of(&f, incident);
     emit(v, &f);
@@ -166,15 +160,37 @@ static bool lossy(const struct view *v)
     return false;
 }
 
+static void silent_resends(const struct view *v, enum roce_finding_kind kind, uint64_t count,
+                           const char *doubt)
+{
+    if (count == 0)
+        return;
+    struct roce_finding f =
+        make(v, kind, doubt != NULL ? ROCE_SEVERITY_NOTE : ROCE_SEVERITY_WARNING, count);
+    const struct incident *incident = incident_of(v, kind);
+    /* How long a silence must be to be a timeout is learned on the way: the early ones may have
+     * been taken for the other kind when they happened. */
+    if (incident == NULL)
+        judge_evidence(&f, incident_of(v, kind == ROCE_FINDING_RETRANSMIT_EARLY
+                                              ? ROCE_FINDING_RETRANSMIT_TIMEOUT
+                                              : ROCE_FINDING_RETRANSMIT_EARLY));
+    judge_evidence(&f, incident);
+    values_of(&f, incident);
+    f.word = doubt;
+    emit(v, &f);
+}
+
 static void resends(const struct view *v)
 {
     const uint64_t *cause = v->c.retransmission_cause;
     if (blind(v))
         return;
-    counted(v, ROCE_FINDING_RETRANSMIT_TIMEOUT, ROCE_SEVERITY_WARNING, cause[ROCE_CAUSE_TIMEOUT]);
-    if (cause[ROCE_CAUSE_EARLY] > 0)
-        counted(v, ROCE_FINDING_RETRANSMIT_EARLY,
-                lossy(v) ? ROCE_SEVERITY_WARNING : ROCE_SEVERITY_NOTE, cause[ROCE_CAUSE_EARLY]);
+    if (cause[ROCE_CAUSE_TIMEOUT] + cause[ROCE_CAUSE_EARLY] > 0) {
+        /* Hosts that are slow to answer do this, too. */
+        const char *doubt = lossy(v) ? NULL : "nothing shows that a frame was lost";
+        silent_resends(v, ROCE_FINDING_RETRANSMIT_TIMEOUT, cause[ROCE_CAUSE_TIMEOUT], doubt);
+        silent_resends(v, ROCE_FINDING_RETRANSMIT_EARLY, cause[ROCE_CAUSE_EARLY], doubt);
+    }
     counted(v, ROCE_FINDING_RETRANSMIT_SPURIOUS, ROCE_SEVERITY_WARNING, cause[ROCE_CAUSE_SPURIOUS]);
     const struct incident *zero = incident_of(v, ROCE_FINDING_RETRANSMIT_GO_BACK_ZERO);
     told(v, ROCE_FINDING_RETRANSMIT_GO_BACK_ZERO,

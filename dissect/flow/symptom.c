@@ -338,11 +338,14 @@ static void episode_event(struct roce_observer *obs, const struct roce_event *e)
         if (e->cause != ROCE_CAUSE_SPURIOUS && e->duration >= 0)
             incident_max(incident, 0, (uint64_t)e->duration);
     }
-    /* The responder had executed what is resent: the answer was what got lost. */
+    /* The responder had executed what is resent: the answer got lost, or nothing did. */
     if (trouble != NULL) {
         const bool answer = trouble->answer_lost && trouble->answer_psn == e->psn;
+        const bool silent = e->cause == ROCE_CAUSE_TIMEOUT || e->cause == ROCE_CAUSE_EARLY;
         trouble->answer_lost = false;
-        if (answer || e->cause == ROCE_CAUSE_SPURIOUS || e->cause == ROCE_CAUSE_IMPLIED_NAK)
+        if (answer || e->location == ROCE_LOST_NONE ||
+            (silent && e->location == ROCE_LOST_UNKNOWN) || e->cause == ROCE_CAUSE_SPURIOUS ||
+            e->cause == ROCE_CAUSE_IMPLIED_NAK)
             trouble->duplicates += e->count;
     }
     /* A hole that later frames showed, and yet the sender had to time out. A receiver asks only

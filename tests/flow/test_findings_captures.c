@@ -53,6 +53,7 @@ static void test_clean(void **state)
         "rc_nak_toolong_send.pcap", /* the SEND fits after all */
         /* Two messages were sent twice; by its guests' counters nothing was lost. */
         "rc_pingpong_1B.pcap",
+        "rc_pingpong_ipv6.pcap", /* three were */
         "rc_pingpong_mtu256.pcap",
         "rc_pipelined.pcap",
         "rc_tos_ect0.pcap",
@@ -169,6 +170,8 @@ static const struct {
 } counted[] = {
     {"loss5_egress_send.pcap", 3, ROCE_HW_OUT_OF_SEQUENCE, 10},
     {"loss5_egress_read.pcap", 3, ROCE_HW_OUT_OF_SEQUENCE, 3},
+    {"rc_pingpong_ipv6.pcap", 2, ROCE_HW_DUPLICATE_REQUEST, 6},
+    {"rc_pingpong_ipv6.pcap", 3, ROCE_HW_DUPLICATE_REQUEST, 3},
     {"loss_acks_nth5.pcap", 3, ROCE_HW_DUPLICATE_REQUEST, 2},
     {"loss_acks_nth5.pcap", 2, ROCE_HW_LOCAL_ACK_TIMEOUT_ERR, 1},
     {"loss_atomic_resp_nth7.pcap", 3, ROCE_HW_DUPLICATE_REQUEST, 85},

@@ -143,7 +143,8 @@ class Counters(unittest.TestCase):
 
     def test_clean_captures_raise_nothing(self):
         for name in ("rc_all_ops", "rc_all_ops_mtu4096", "rc_pipelined", "cm_rping", "nvme_rdma", "uc_ops", "ud_ops",
-                     "ud_pingpong", "rc_pingpong_mtu256", "pf_write_bw_rdmacm", "rc_tos_ect0"):
+                     "ud_pingpong", "rc_pingpong_mtu256", "pf_write_bw_rdmacm", "rc_tos_ect0",
+                     "rc_pingpong_ipv6"):
             with self.subTest(capture=name):
                 done = rocestat("-q", "--fail-on", "warning", SOURCE / "pcaps" / f"{name}.pcap")
                 self.assertTrue(done.stdout.startswith(b"clean: "))
