@@ -11,7 +11,7 @@
 #include "view_qp.h"
 
 /* Frames before and behind a gap that the diagram begins with. */
-enum { AROUND_BEFORE = 30, AROUND_BEHIND = 60 };
+enum { AROUND_BEFORE = 30, AROUND_BEHIND = 60, AROUND_MIN = 8, SILENCE_FACTOR = 8 };
 
 int ui_init(struct ui *ui, const struct settings *settings, bool ascii)
 {
@@ -215,12 +215,54 @@ static void show_all(struct ui *ui, const struct snapshot *snapshot)
         ui->until = ui->from + 1000;
 }
 
+static uint64_t passed(roce_tstamp from, roce_tstamp to)
+{
+    return to > from ? to - from : 0;
+}
+
+/* Whether the silence from |from| to |to| would leave too little of a window for the |span| before.
+ */
+static bool is_silence(roce_tstamp from, roce_tstamp to, uint64_t span)
+{
+    return passed(from, to) / SILENCE_FACTOR > span;
+}
+
+/* The first and last frame to show around |at|: before a long silence, and up to one behind what
+ * was resent. */
+static uint32_t first_around(const struct snapshot *snapshot, uint32_t at)
+{
+    const struct snap_frame *frame = snapshot->frame;
+    uint32_t i = at;
+    while (i > 0 && at - i < AROUND_BEFORE) {
+        const roce_tstamp ts = frame[i].record.ts;
+        if (at - i >= AROUND_MIN &&
+            is_silence(frame[i - 1].record.ts, ts, passed(ts, frame[at].record.ts)))
+            break;
+        i--;
+    }
+    return i;
+}
+
+static uint32_t last_around(const struct snapshot *snapshot, uint32_t at)
+{
+    const struct snap_frame *frame = snapshot->frame;
+    bool resent = false;
+    uint32_t i = at;
+    while (i + 1 < snapshot->detail.frames && i - at < AROUND_BEHIND) {
+        const roce_tstamp ts = frame[i].record.ts;
+        if (resent && i - at >= AROUND_MIN &&
+            is_silence(ts, frame[i + 1].record.ts, passed(frame[at].record.ts, ts)))
+            break;
+        i++;
+        resent = resent || (frame[i].record.flags & ROCE_V_RETRANSMITTED) != 0;
+    }
+    return i;
+}
+
 /* The window around frame |at|. */
 static void show_around(struct ui *ui, const struct snapshot *snapshot, uint32_t at)
 {
-    const uint32_t n = snapshot->detail.frames;
-    const uint32_t first = at > AROUND_BEFORE ? at - AROUND_BEFORE : 0;
-    const uint32_t last = at + AROUND_BEHIND < n ? at + AROUND_BEHIND : n - 1;
+    const uint32_t first = first_around(snapshot, at), last = last_around(snapshot, at);
     ui->from = snapshot->frame[first].record.ts;
     ui->until = snapshot->frame[last].record.ts;
     if (ui->until <= ui->from)

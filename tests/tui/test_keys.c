@@ -95,6 +95,37 @@ static void test_worst_is_first_and_opens_at_its_gap(void **state)
     assert_int_equal(ui_next_action(&f->ui).kind, ACTION_QUIT);
 }
 
+static void send_one(struct fixture *f, uint32_t psn, roce_tstamp ts)
+{
+    const struct frames_spec spec = {
+        .opcode = ROCE_OPCODE_RC_SEND_ONLY, .qpn = 0x20, .psn = psn, .payload = 100};
+    frames_send(f->model, &spec, ts);
+}
+
+/* A gap and what fills it, seconds of silence around: the window has the one and not the other. */
+static void test_window_leaves_out_silence(void **state)
+{
+    struct fixture *f = *state;
+    const roce_tstamp start = FRAMES_T0 + 20000 * FRAMES_MS;
+    for (uint32_t psn = 0; psn < 5; psn++)
+        send_one(f, psn, start - (5005 - psn) * FRAMES_MS);
+    for (uint32_t i = 0; i < 40; i++) /* 5..24, 26..34, then 25..35 again: 20, 9 and 11 frames */
+        send_one(f, i < 20 ? 5 + i : i < 29 ? 6 + i : i - 4, start + i * FRAMES_MS);
+    for (uint32_t psn = 36; psn < 80; psn++)
+        send_one(f, psn, start + (5000 + psn) * FRAMES_MS);
+    refresh(f);
+    const struct snap_row *row = NULL;
+    for (uint32_t i = 0; i < f->snap->n_rows; i++)
+        row = f->snap->row[i].dest_qp == 0x20 ? &f->snap->row[i] : row;
+    assert_non_null(row);
+    ui_open(&f->ui, row, 0);
+    refresh(f);
+    refresh(f);
+    assert_int_equal((f->ui.at - start) / FRAMES_MS, 20);
+    assert_int_equal((f->ui.from - start) / FRAMES_MS, 0);
+    assert_int_equal((f->ui.until - start) / FRAMES_MS, 39);
+}
+
 static void test_sorting(void **state)
 {
     struct fixture *f = *state;
@@ -385,6 +416,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_worst_is_first_and_opens_at_its_gap),
+        TEST(test_window_leaves_out_silence),
         TEST(test_sorting),
         TEST(test_marking_and_saving),
         TEST(test_searching),
