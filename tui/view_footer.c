@@ -4,32 +4,48 @@
 
 #include "view_parts.h"
 
-/* Keys of the last row: pairs of key and what it does. What p does depends on the moment. */
+/* Keys of the last row: pairs of key and what it does, the needful first; those that do not fit are
+ * left out, the last never. What p does depends on the moment. */
 static const char *const *footer_keys(const struct ui *ui)
 {
     static const char *const overview[] = {
-        "F1",   "Help", "F2",    "Save", "F3",     "Find",  "F4",   "Filter", "F5",   "Clear", "F6",
-        "Sort", "F8",   "Setup", "p",    "Freeze", "Enter", "Open", "q",      "Quit", NULL};
+        "F1",      "Help",    "F2",    "Save", "F3",    "Find",   "F4",     "Filter", "F5",
+        "Clear",   "F6",      "Sort",  "F8",   "Setup", "p",      "Freeze", "Enter",  "Open",
+        "1-5 Tab", "Screens", "Space", "Mark", "I",     "Invert", "o",      "Order",  "u",
+        "Units",   "b",       "Lines", "q",    "Quit",  NULL};
     static const char *const overview_file[] = {
-        "F1", "Help",  "F2", "Save", "F4",    "Filter", "F6", "Sort", "p", "Pause",
-        "+-", "Speed", "[]", "Seek", "Enter", "Open",   "q",  "Quit", NULL};
-    static const char *const qps[] = {"F1",     "Help",  "F2",    "Save",  "F3",   "Find", "F4",
-                                      "Filter", "F6",    "Sort",  "Space", "Mark", "t",    "Cols",
-                                      "o",      "Order", "Enter", "Open",  "q",    "Back", NULL};
-    static const char *const pfc[] = {"F1", "Help",  "F2", "Save",   "F4", "Filter", "F8", "Setup",
-                                      "u",  "Units", "p",  "Freeze", "q",  "Back",   NULL};
-    static const char *const events[] = {"F1", "Help",   "F2", "Save",  "F3",    "Find",
-                                         "F4", "Filter", "l",  "Level", "Enter", "Open QP",
-                                         "p",  "Freeze", "q",  "Back",  NULL};
+        "F1", "Help",  "F2", "Save",  "F4",      "Filter",  "F6",    "Sort", "p",  "Pause",
+        "+-", "Speed", "[]", "Seek",  "Enter",   "Open",    "F3",    "Find", "F5", "Clear",
+        "F8", "Setup", ":",  "Go to", "1-5 Tab", "Screens", "Space", "Mark", "I",  "Invert",
+        "o",  "Order", "u",  "Units", "b",       "Lines",   "q",     "Quit", NULL};
+    static const char *const qps[] = {
+        "F1",    "Help",  "F2", "Save",   "F3",      "Find",    "F4",    "Filter", "F6", "Sort",
+        "Space", "Mark",  "t",  "Cols",   "o",       "Order",   "Enter", "Open",   "F5", "Clear",
+        "F8",    "Setup", "p",  "Freeze", "1-5 Tab", "Screens", "< >",   "Column", "I",  "Invert",
+        "w",     "Wide",  "u",  "Units",  "q",       "Back",    NULL};
+    static const char *const pfc[] = {
+        "F1", "Help",   "F2",      "Save",    "F4", "Filter", "F8", "Setup", "u", "Units",
+        "p",  "Freeze", "1-5 Tab", "Screens", "F5", "Clear",  "q",  "Back",  NULL};
+    static const char *const events[] = {
+        "F1", "Help",   "F2",      "Save",    "F3",    "Find",
+        "F4", "Filter", "l",       "Level",   "Enter", "Open QP",
+        "p",  "Freeze", "1-5 Tab", "Screens", "n/N",   "Next/Prev found",
+        "F8", "Setup",  "q",       "Back",    NULL};
     static const char *const events_file[] = {
-        "F1", "Help",  "F2", "Save",  "F4", "Filter", "l", "Level", "Enter", "Open QP",
-        "p",  "Pause", "+-", "Speed", "[]", "Seek",   "q", "Back",  NULL};
+        "F1",     "Help",  "F2",      "Save",    "F4",
+        "Filter", "l",     "Level",   "Enter",   "Open QP",
+        "p",      "Pause", "+-",      "Speed",   "[]",
+        "Seek",   "F3",    "Find",    "n/N",     "Next/Prev found",
+        ":",      "Go to", "1-5 Tab", "Screens", "F8",
+        "Setup",  "q",     "Back",    NULL};
     static const char *const psn[] = {
-        "F1",  "Help", "F2", "Save(this QP)", "F3", "Goto psn", "n/N", "Next/Prev gap",
-        "< >", "Zoom", "r",  "Headers",       "q",  "Back",     NULL};
+        "F1",  "Help",     "F2", "Save(this QP)", "F3",         "Goto psn", "n/N", "Next/Prev gap",
+        "< >", "Zoom",     "r",  "Headers",       "Left Right", "Move",     "0",   "All",
+        "m",   "Messages", "p",  "Freeze",        "q",          "Back",     NULL};
     static const char *const headers[] = {
-        "F1", "Help",    "F2", "Save(this QP)", "F3", "Goto psn", "n/N", "Next/Prev gap",
-        "d",  "Diagram", "q",  "Back",          NULL};
+        "F1",  "Help",          "F2", "Save(this QP)", "F3", "Goto psn",
+        "n/N", "Next/Prev gap", "d",  "Diagram",       "m",  "Messages",
+        "p",   "Freeze",        "q",  "Back",          NULL};
     static const char *const messages[] = {"F1", "Help",    "F2", "Save(this QP)", "d", "Diagram",
                                            "r",  "Headers", "p",  "Freeze",        "q", "Back",
                                            NULL};
@@ -156,6 +172,35 @@ static void draw_prompt(const struct ui *ui, struct canvas *canvas)
                          begin + (int)ui->fault_at - skip + 1, STYLE_ERROR);
 }
 
+/* What takes the beginner on, and the way out, are shown in any width. */
+static bool is_needed(const char *const *key)
+{
+    return key[2] == NULL || strcmp(key[0], "Enter") == 0 || strcmp(key[0], "r") == 0;
+}
+
+static void draw_keys(const struct ui *ui, struct canvas *canvas, int y, const char *const *keys)
+{
+    int reserved = 0, x = 0;
+    for (const char *const *key = keys; *key != NULL; key += 2)
+        if (is_needed(key))
+            reserved += (int)(strlen(key[0]) + strlen(key[1])) + 2;
+    for (const char *const *key = keys; *key != NULL; key += 2) {
+        const char *what = strcmp(key[0], "p") == 0 ? pause_word(ui) : key[1];
+        const int width = (int)(strlen(key[0]) + strlen(what));
+        const bool word = key[0][0] != 'F' || key[0][1] > '9';
+        if (is_needed(key))
+            reserved -= width + 2;
+        else if (x + width + word + 1 + reserved > canvas->cols + 1)
+            continue;
+        if (x + width + word > canvas->cols)
+            break;
+        x = tui_canvas_text(canvas, y, x, canvas->cols - x, STYLE_KEY, key[0]);
+        x += word;
+        x = tui_canvas_text(canvas, y, x, canvas->cols - x, STYLE_PLAIN, what);
+        x++;
+    }
+}
+
 void tui_parts_footer(const struct ui *ui, const struct snapshot *snapshot, struct canvas *canvas)
 {
     const int y = canvas->rows - 1;
@@ -175,23 +220,5 @@ void tui_parts_footer(const struct ui *ui, const struct snapshot *snapshot, stru
                               ui->message_bad ? STYLE_ERROR : STYLE_BOLD, ui->message);
         return;
     }
-    const char *const *keys = footer_keys(ui), *const *last = keys;
-    while (last[2] != NULL)
-        last += 2;
-    /* When they do not all fit, the way out is still among them. */
-    const int way_out = (int)(strlen(last[0]) + strlen(last[1])) + 2;
-    int x = 0;
-    for (const char *const *key = keys; *key != NULL; key += 2) {
-        const char *what = strcmp(key[0], "p") == 0 ? pause_word(ui) : key[1];
-        const int width = (int)(strlen(key[0]) + strlen(what));
-        const bool word = key[0][0] != 'F' || key[0][1] > '9';
-        if (key != last && x + width + word + way_out > canvas->cols)
-            continue;
-        if (x + width + word > canvas->cols)
-            break;
-        x = tui_canvas_text(canvas, y, x, canvas->cols - x, STYLE_KEY, key[0]);
-        x += word;
-        x = tui_canvas_text(canvas, y, x, canvas->cols - x, STYLE_PLAIN, what);
-        x++;
-    }
+    draw_keys(ui, canvas, y, footer_keys(ui));
 }

@@ -7,9 +7,9 @@
 #include "text.h"
 #include "view_parts.h"
 
-enum { GRAPHS = 5, LABEL = 8, FIGURES = 16, COLS_MAX = 2048 };
+enum { GRAPHS = 5, LABEL = 8, FIGURES = 16, COLS_MAX = 2048, TABLE_ROWS_MIN = 4 };
 
-struct view_overview_layout view_overview_layout(int rows)
+struct view_overview_layout view_overview_layout(int rows, uint32_t qps)
 {
     struct view_overview_layout l = {.graphs = GRAPHS, .graph_rows = 1};
     const int body = rows - PARTS_BODY - 1;
@@ -26,6 +26,12 @@ struct view_overview_layout view_overview_layout(int rows)
     }
     l.events_rows = left < 6 ? 0 : left * 2 / 5;
     l.table_rows = left - l.events_rows + (l.events_rows == 0 ? 1 : 0);
+    /* Few QPs: events say more than empty rows. */
+    const int wanted = qps > TABLE_ROWS_MIN ? (int)qps : TABLE_ROWS_MIN;
+    if (l.events_rows > 0 && l.table_rows > wanted) {
+        l.events_rows += l.table_rows - wanted;
+        l.table_rows = wanted;
+    }
     l.table_y = PARTS_BODY + l.graphs * l.graph_rows;
     l.events_y = l.table_y + 2 + l.table_rows;
     return l;
@@ -239,7 +245,7 @@ static void draw_events(const struct ui *ui, const struct snapshot *snapshot, st
 
 void view_overview(const struct ui *ui, const struct snapshot *snapshot, struct canvas *canvas)
 {
-    const struct view_overview_layout l = view_overview_layout(canvas->rows);
+    const struct view_overview_layout l = view_overview_layout(canvas->rows, ui->n_order);
     char text[64], heading[160];
     int width = canvas->cols - LABEL - FIGURES;
     width = width < COLS_MAX ? width : COLS_MAX;

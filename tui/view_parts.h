@@ -72,12 +72,12 @@ void view_help(const struct ui *ui, struct canvas *canvas);
 void view_setup(const struct ui *ui, struct canvas *canvas);
 void view_menu(const struct ui *ui, struct canvas *canvas);
 
-/* How many rows the overview gives to its parts. */
+/* How many rows the overview gives to its parts when |qps| QPs are listed. */
 struct view_overview_layout {
     int graphs, graph_rows;  /* diagrams, and rows of each */
     int table_y, table_rows; /* heading of the table; rows of QPs */
     int events_y, events_rows;
 };
-struct view_overview_layout view_overview_layout(int rows);
+struct view_overview_layout view_overview_layout(int rows, uint32_t qps);
 
 #endif

@@ -20,7 +20,7 @@ struct view_list view_list(const struct ui *ui)
     struct view_list list = {PARTS_BODY + 1, 1};
     switch (ui->screen) {
     case SCREEN_OVERVIEW: {
-        const struct view_overview_layout l = view_overview_layout(ui->rows);
+        const struct view_overview_layout l = view_overview_layout(ui->rows, ui->n_order);
         list = (struct view_list){l.table_y + 2, l.table_rows};
         break;
     }
