@@ -257,18 +257,36 @@ class Runs(unittest.TestCase):
         serve.communicate(timeout=PATIENCE)
         self.assertEqual([case["verdict"] for case in json.loads(done.stdout)["cases"]], ["pass", "pass", "not_observable"])
 
+    def test_check_interrupted(self):
+        """A case that a signal cuts short has no verdict in the evidence, whatever it has seen so far."""
+        evidence = common.WORK / "interrupted.pcapng"
+        before = self.counter("Udp", "NoPorts")
+        check = subprocess.Popen(
+            command(0, "check", "-i", "v0", "--peer-ip", SERVE, "--qpn", "0x10", "--psn", "7", "--own-qpn", "0x100", "--own-psn", "7",
+                    "--patience", "60s", "--only", "ack.request,psn.wrap", "-w", evidence),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=common.ENV)
+        deadline = time.monotonic() + PATIENCE
+        while self.counter("Udp", "NoPorts") == before and time.monotonic() < deadline:
+            pass  # nobody is there to take its first frame
+        check.send_signal(signal.SIGINT)
+        _, said = check.communicate(timeout=PATIENCE)
+        self.assertEqual((check.returncode, said.splitlines()[1:]), (1, ["rocereplay: interrupted"]))
+        notes = [row[0] for row in tshark(evidence, "frame.comment") if row[0]]
+        self.assertEqual(len(notes), 1)
+        self.assertRegex(notes[0], r"^[a-z.]+: not judged: the run was cut short$")
+
     def test_kernel_keeps_quiet(self):
         """No "port unreachable" for a frame that the port takes; the guard holds UDP port 4791."""
         with Serve(interrupt=True):
-            before = self.unreachable()
+            before = self.counter("Icmp", "OutDestUnreachs")
             self.good(gen("--connect", f"rocereplay:{SERVE}", "-n", 10), 10)
-            self.assertEqual(self.unreachable(), before)
+            self.assertEqual(self.counter("Icmp", "OutDestUnreachs"), before)
 
-    def unreachable(self):
+    def counter(self, protocol, name):
         text = subprocess.run(["ip", "netns", "exec", NAMES[1], "cat", "/proc/net/snmp"], capture_output=True,
                               text=True, check=True).stdout
-        keys, values = [line.split() for line in text.splitlines() if line.startswith("Icmp:")]
-        return int(dict(zip(keys, values))["OutDestUnreachs"])
+        keys, values = [line.split() for line in text.splitlines() if line.startswith(f"{protocol}:")]
+        return int(dict(zip(keys, values))[name])
 
 
 class Failures(unittest.TestCase):

@@ -377,17 +377,21 @@ bool check_sent(struct check *c, uint64_t sent, uint64_t error, const char *what
     return !c->settled;
 }
 
-/* The verdict stands at the first frame of the case, and where it was seen. */
+/* The verdict stands at the first frame of the case, and where it was seen. What a case that was
+ * cut short has found is none: an answer may have been on its way. */
 static void release(struct check *c)
 {
     struct check_run *run = c->run;
     char text[CHECK_TEXT + 64];
     const struct port_note notes[] = {
         {.number = c->first_frame, .text = text},
-        {.number = c->verdict == CHECK_FAIL ? c->looked : 0, .text = text},
+        {.number = c->verdict == CHECK_FAIL && !run->broken ? c->looked : 0, .text = text},
     };
-    (void)snprintf(text, sizeof(text), "%s: %s%s%s", c->what->id, check_verdict_name(c->verdict),
-                   c->text[0] != '\0' ? ": " : "", c->text);
+    if (run->broken)
+        (void)snprintf(text, sizeof(text), "%s: not judged: the run was cut short", c->what->id);
+    else
+        (void)snprintf(text, sizeof(text), "%s: %s%s%s", c->what->id,
+                       check_verdict_name(c->verdict), c->text[0] != '\0' ? ": " : "", c->text);
     if (run->record != NULL &&
         port_file_release(run->record, notes, sizeof(notes) / sizeof(notes[0])) != 0)
         breaks(c, run->record->text);
