@@ -1,12 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """rocereplay without a network: help, mistakes, and files that gen writes, read back by tshark and rocestat."""
+import contextlib
 import json
+import os
+import re
+import signal
 import subprocess
+import time
 import unittest
 
 import common
 from common import rocestat, run, tshark
+
+PATIENCE = 20
 
 
 def gen(name, *args, status=0):
@@ -251,6 +258,50 @@ class InProcess(unittest.TestCase):
     def test_closed_output(self):
         done = subprocess.run(f"{common.BIN}/rocereplay gen -n 1 > /dev/full", shell=True, capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
+
+
+class Signals(unittest.TestCase):
+    """Whatever a program waits for, it can be ended."""
+    CAPTURE = common.pathlib.Path(__file__).resolve().parent.parent.parent / "pcaps" / "loss5_egress_send.pcap"
+
+    def start(self, *words, **how):
+        """Starts a program; returns it once it has its handler of SIGINT."""
+        process = subprocess.Popen([common.BIN / words[0], *map(str, words[1:])], stderr=subprocess.PIPE, text=True,
+                                   env=common.ENV, **how)
+        self.addCleanup(process.kill)
+        status = common.pathlib.Path(f"/proc/{process.pid}/status")
+        caught, deadline = 0, time.monotonic() + PATIENCE
+        while not caught & 1 << signal.SIGINT - 1 and time.monotonic() < deadline:
+            caught = int(re.search(r"SigCgt:\t(\w+)", status.read_text())[1], 16)
+        return process
+
+    def test_pipes_that_nobody_writes_to(self):
+        fifo = common.WORK / "fifo"
+        fifo.unlink(missing_ok=True)
+        os.mkfifo(fifo)
+        for words in (("rocedump",), ("rocestat",), ("rocestat", "--jobs=2"), ("rocetop", "--batch"), ("rocereplay", "play")):
+            for number in (signal.SIGINT, signal.SIGTERM):
+                with self.subTest(words=words, number=number):
+                    process = self.start(*words, fifo, stdout=subprocess.DEVNULL)
+                    process.send_signal(number)
+                    _, said = process.communicate(timeout=PATIENCE)
+                    self.assertEqual(process.returncode, 1)
+                    self.assertEqual(said, f"{words[0]}: {fifo}: interrupted before a capture came\n")
+
+    def test_output_that_nobody_reads(self):
+        """The first signal waits for the output to go on, one that comes a second later does not."""
+        reader, writer = os.pipe()
+        process = self.start("rocedump", "-V", self.CAPTURE, stdout=writer)
+        os.close(writer)
+        self.assertEqual(os.read(reader, 1), b" ")
+        deadline = time.monotonic() + PATIENCE
+        while process.poll() is None and time.monotonic() < deadline:
+            process.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=0.1)
+        process.stderr.close()
+        os.close(reader)
+        self.assertEqual(process.returncode, -signal.SIGINT)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/msg.h"
+#include "common/signals.h"
 
 const char *input_name(const char *file)
 {
@@ -31,9 +32,14 @@ static const char *hint(int err)
 struct roce_reader *input_open(const char *program, const char *file,
                                const struct roce_reader_opts *opts)
 {
+    static bool opened_before;
     int err;
     char text[ROCE_ERRTEXT_LEN];
+    if (!opened_before)
+        signals_opening(input_name(file));
     struct roce_reader *reader = roce_reader_open(file, opts, &err, text);
+    signals_opening(NULL);
+    opened_before = true;
     if (reader == NULL)
         msg_file(input_name(file), "%s; %s%s", text, err == ROCE_ERR_FORMAT ? program : "",
                  hint(err));

@@ -9,17 +9,26 @@ static const char *program = "rocekit";
 
 enum { TEXT_MAX = 1024 };
 
-static void print_line(const char *file, const char *text)
+void msg_format(char *line, size_t size, const char *file, const char *text)
 {
-    char line[2 * TEXT_MAX + 64];
+    int n;
     if (file != NULL)
-        (void)snprintf(line, sizeof(line), "%s: %.1000s: %s", program, file, text);
+        n = snprintf(line, size - 1, "%s: %.1000s: %s", program, file, text);
     else
-        (void)snprintf(line, sizeof(line), "%s: %s", program, text);
+        n = snprintf(line, size - 1, "%s: %s", program, text);
     for (char *c = line; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7F)
             *c = '?';
-    (void)fprintf(stderr, "%s\n", line);
+    n = n < (int)size - 1 ? n : (int)size - 2;
+    line[n] = '\n';
+    line[n + 1] = '\0';
+}
+
+static void print_line(const char *file, const char *text)
+{
+    char line[2 * TEXT_MAX + 64];
+    msg_format(line, sizeof(line), file, text);
+    (void)fputs(line, stderr);
 }
 
 void msg_program(const char *name)

@@ -3,6 +3,8 @@
 #ifndef TOOLS_MSG_H
 #define TOOLS_MSG_H
 
+#include <stddef.h>
+
 /* Exit statuses of every program. */
 enum exit_status {
     EXIT_DONE = 0,
@@ -18,5 +20,9 @@ void msg_program(const char *name);
  * (a file name may hold some) are printed as '?'. */
 void msg_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void msg_file(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* msg_format writes that line of |file| (NULL: none) and |text| into |line|, for those who may not
+ * print. */
+void msg_format(char *line, size_t size, const char *file, const char *text);
 
 #endif
