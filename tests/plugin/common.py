@@ -49,6 +49,14 @@ class Place:
         raise FileNotFoundError(name)
 
 
+def merged(captures):
+    """One capture of many behind each other, for one start of tshark."""
+    path = place().path / "out" / "merged.pcapng"
+    subprocess.run(["mergecap", "-a", "-w", path, *captures], check=True, capture_output=True)
+    path.chmod(0o644)
+    return path
+
+
 _place = None
 
 
@@ -77,17 +85,27 @@ def tshark(*args, plugin=True, env=None, noise=False):
     return done.stdout
 
 
-def rows(capture, fields, *args, **options):
-    """One list of texts a packet; several values of a field are joined by a comma."""
+def rows_and_tables(capture, fields, names, *args, **options):
+    """From one run: one list of texts a packet (several values of a field are joined by a comma), and statistics tables
+    by name, each a list of dicts."""
     command = ["-n", "-r", capture, "-T", "fields", "-E", "separator=/t", "-E", "occurrence=a", *args]
     for field in fields:
         command += ["-e", field]
-    return [line.split("\t") for line in tshark(*command, **options).splitlines()]
+    for name in names:
+        command += ["-z", name]
+    packets, rule, text = tshark(*command, **options).partition("\n" + "=" * 20 if names else "\0")
+    return [line.split("\t") for line in packets.splitlines()], parse_tables(rule + text)
+
+
+def rows(capture, fields, *args, **options):
+    return rows_and_tables(capture, fields, [], *args, **options)[0]
 
 
 def tables(capture, names, *args, **options):
-    """Statistics tables by name, each a list of dicts, from one run."""
-    text = tshark("-n", "-q", "-r", capture, *(word for name in names for word in ("-z", name)), *args, **options)
+    return parse_tables(tshark("-n", "-q", "-r", capture, *(word for name in names for word in ("-z", name)), *args, **options))
+
+
+def parse_tables(text):
     blocks = re.findall(r"^RoCEv2 (\w+):\n(.*?)^={20,}$", text, re.MULTILINE | re.DOTALL)
     return {f"rocev2,{title.lower()}": parse(block) for title, block in blocks}
 

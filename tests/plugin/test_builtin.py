@@ -5,10 +5,9 @@ ours, packet by packet, on every capture."""
 import functools
 import os
 import pathlib
-import subprocess
 import unittest
 
-from common import PCAPS, layers, place, rows, tshark
+from common import PCAPS, layers, merged, place, rows, tshark
 
 MALFORMED = ["_ws.malformed", "rocev2.expert.malformed"]
 UPPER = ["infiniband", "nvme-rdma", "rpcordma", "smb_direct", "iser"]
@@ -61,10 +60,7 @@ def captures_at_hand():
 def all_in_one():
     """All captures behind each other: what differs with and without the plugin differs there too, for one start of
     tshark."""
-    merged = place().path / "out" / "all.pcapng"
-    subprocess.run(["mergecap", "-a", "-w", merged, *map(local, captures_at_hand())], check=True, capture_output=True)
-    merged.chmod(0o644)
-    return merged
+    return merged(map(local, captures_at_hand()))
 
 
 class Builtin(unittest.TestCase):

@@ -39,8 +39,8 @@ class Hostile(unittest.TestCase):
             path.chmod(0o644)
             tshark("-n", "-r", path, "-V", env=STRICT, noise=True)
             tshark("-n", "-2", "-r", path, "-o", "rocev2.tree:own", "-V", env=STRICT, noise=True)
-            for z in ("rocev2,tree", "rocev2,srt", "conv,rocev2", "endpoints,rocev2", "rocev2,streams", "rocev2,findings"):
-                tshark("-n", "-q", "-r", path, "-z", z, env=STRICT, noise=True)
+            names = ("rocev2,tree", "rocev2,srt", "conv,rocev2", "endpoints,rocev2", "rocev2,streams", "rocev2,findings")
+            tshark("-n", "-q", "-r", path, *(word for name in names for word in ("-z", name)), env=STRICT, noise=True)
             self.listen(path)
 
     def listen(self, path):
