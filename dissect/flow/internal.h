@@ -161,6 +161,11 @@ struct hist_pair {
     struct hist_head message, ack; /* message.flag: |ack| is kept, too */
 };
 
+static inline const struct hist_head *hist_of_acks(const struct hist_pair *pair)
+{
+    return pair->message.flag != 0 ? &pair->ack : &pair->message;
+}
+
 struct episode {
     uint32_t psn;     /* restart PSN */
     uint32_t end;     /* PSN behind the frame resent last */

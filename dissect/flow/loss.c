@@ -10,7 +10,7 @@
 /* A timeout fires between T and 4 T (IBTA 9.7.6.1.3): waits up to two octaves below the longest one
  * of the path may be the same timeout. */
 #define BIN_SPREAD 2
-/* A silence of less than so many median latencies is nothing unusual. */
+/* A silence of less than so many medians of what an ACK takes is nothing unusual. */
 #define USUAL_WAITS 2
 
 void loss_count(struct roce_flow_table *t, uint32_t id, enum roce_location where, uint32_t count,
@@ -85,20 +85,21 @@ uint64_t loss_timeout(const struct roce_flow_table *t, const struct flow *f)
     return t->opts.timeout_exp != 0 ? (uint64_t)TIMEOUT_UNIT << (t->opts.timeout_exp & 31) : 0;
 }
 
-static uint64_t median_latency(const struct roce_flow_table *t, const struct flow *f)
+/* From the last frame of a request to its ACK: how long a message takes says how large it is. */
+static uint64_t median_answer(const struct roce_flow_table *t, const struct flow *f)
 {
     struct roce_hist hist;
     if (f->hist == NIL)
         return 0;
     const struct hist_pair *pair = pool_at(&t->hist_pool, f->hist);
-    hist_head_expand(&pair->message, &t->page_pool, &hist);
+    hist_head_expand(hist_of_acks(pair), &t->page_pool, &hist);
     return roce_hist_quantile(&hist, 500);
 }
 
 bool loss_usual_wait(const struct roce_flow_table *t, const struct flow *f, roce_duration wait)
 {
-    const uint64_t there = median_latency(t, f);
-    const uint64_t back = f->peer != NIL ? median_latency(t, flow_at(t, f->peer)) : 0;
+    const uint64_t there = median_answer(t, f);
+    const uint64_t back = f->peer != NIL ? median_answer(t, flow_at(t, f->peer)) : 0;
     return (uint64_t)wait < USUAL_WAITS * (there > back ? there : back);
 }
 

@@ -217,7 +217,7 @@ static const struct hist_head *latency_of(const struct roce_flow_table *t, uint3
     if (f->hist == NIL)
         return NULL;
     const struct hist_pair *pair = pool_at(&t->hist_pool, f->hist);
-    return which == ROCE_LATENCY_ACK && pair->message.flag != 0 ? &pair->ack : &pair->message;
+    return which == ROCE_LATENCY_ACK ? hist_of_acks(pair) : &pair->message;
 }
 
 bool roce_flow_latency(const struct roce_flow_table *table, uint32_t id, enum roce_latency which,

@@ -137,6 +137,33 @@ static void test_the_sender_is_slow_to_read_the_ack(void **state)
     expect(&r, ROCE_LOST_DOWNSTREAM, 1);
 }
 
+/* A message takes 10 ms to send, its ACK comes at once: 2 ms of silence are a timeout. */
+static void test_messages_are_large(void **state)
+{
+    (void)state;
+    struct rig r;
+    const struct roce_flow_opts o = {.max_flows = 100};
+    rig_open(&r, &o);
+    for (uint32_t i = 0; i < 10; i += 2) {
+        first(&r, i);
+        r.now += 10000 * US;
+        last(&r, i + 1);
+        r.now += 20 * US;
+        ack(&r, i + 1);
+    }
+    first(&r, 10);
+    r.now += 10000 * US;
+    last(&r, 11);
+    r.now += 2000 * US;
+    last(&r, 11);
+    r.now += 20 * US;
+    ack(&r, 11);
+    first(&r, 12);
+    r.now += 20 * US;
+    ack(&r, 12);
+    expect(&r, ROCE_LOST_DOWNSTREAM, 1);
+}
+
 /* Answers to both packets of the resend, and to no other: the last packet may have been lost. */
 static void test_answered_once(void **state)
 {
@@ -165,6 +192,7 @@ int main(void)
         cmocka_unit_test(test_the_answer_crosses_the_resend),
         cmocka_unit_test(test_a_message_is_begun_again),
         cmocka_unit_test(test_the_sender_is_slow_to_read_the_ack),
+        cmocka_unit_test(test_messages_are_large),
         cmocka_unit_test(test_answered_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
