@@ -229,7 +229,7 @@ static void test_lost_read_data_is_asked_for_again(void **state)
     const struct seen s = expect(r, ROCE_OPCODE_RC_READ_REQUEST, 1, true);
     assert_int_equal(s.pkt.reth.va, RIG_VA + 256);
     assert_int_equal(s.pkt.reth.dma_length, 4 * 256);
-    /* the rest of the old answer changes nothing */
+    /* the rest of the old answer says nothing new */
     read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 3, data, 256);
     read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_LAST, 4, data, 256);
     craft_expect_silence(r, 0);
@@ -240,6 +240,59 @@ static void test_lost_read_data_is_asked_for_again(void **state)
     read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_LAST, 4, data, 256);
     expect_status(r, ENG_WC_SUCCESS);
     assert_int_equal(rig_stats(r, 0).retransmitted, 1); /* one request */
+    rig_del(r);
+}
+
+/* Two packets are lost: each is waited for alone, and the other data stay as they came first. */
+static void test_read_data_behind_a_hole_are_kept(void **state)
+{
+    (void)state;
+    struct rig *r = start((struct rig_opts){0});
+    uint8_t early[256], late[256];
+    memset(early, 1, sizeof(early));
+    memset(late, 2, sizeof(late));
+    post(r, ENG_WR_READ, 6 * 256);
+    expect(r, ROCE_OPCODE_RC_READ_REQUEST, 0, true);
+    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, 0, early, 256);
+    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 2, early, 256); /* 1 is lost */
+    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 4, early, 256); /* and 3 */
+    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_LAST, 5, early, 256);
+    const struct seen s = expect(r, ROCE_OPCODE_RC_READ_REQUEST, 1, true);
+    assert_int_equal(s.pkt.reth.dma_length, 5 * 256);
+    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, 1, late, 256);
+    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 2, late, 256);
+    rig_no_wc(r, 0);
+    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 3, late, 256);
+    expect_status(r, ENG_WC_SUCCESS);
+    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 4, late, 256);
+    craft_expect_silence(r, 0);
+    static const uint8_t whose[6] = {1, 2, 1, 2, 1, 1};
+    for (int i = 0; i < 6 * 256; i++)
+        assert_int_equal(r->side[0].mem[i], whose[i / 256]);
+    rig_del(r);
+}
+
+/* More holes than can be kept in mind: what is forgotten comes again. */
+static void test_many_holes_in_read_data(void **state)
+{
+    (void)state;
+    struct rig *r = start((struct rig_opts){0});
+    uint8_t data[256];
+    post(r, ENG_WR_READ, 60 * 256);
+    expect(r, ROCE_OPCODE_RC_READ_REQUEST, 0, true);
+    for (uint32_t step = 3; step > 0; step--)
+        for (uint32_t i = step - 1; i < 60; i += step) {
+            const bool first = i == 0, last = i == 59;
+            memset(data, (int)i + 1, sizeof(data));
+            read_answer(r,
+                        first  ? ROCE_OPCODE_RC_READ_RESPONSE_FIRST
+                        : last ? ROCE_OPCODE_RC_READ_RESPONSE_LAST
+                               : ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE,
+                        i, data, 256);
+        }
+    expect_status(r, ENG_WC_SUCCESS);
+    for (int i = 0; i < 60 * 256; i++)
+        assert_int_equal(r->side[0].mem[i], i / 256 + 1);
     rig_del(r);
 }
 
@@ -254,7 +307,7 @@ static void test_reads_after_a_loss_are_asked_for_in_turn(void **state)
         post(r, ENG_WR_READ, 2 * 256);
         expect(r, ROCE_OPCODE_RC_READ_REQUEST, 2 * i, true);
     }
-    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_LAST, 1, data, 256); /* 0 is lost */
+    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, 2, data, 256); /* 0 and 1 are lost */
     expect(r, ROCE_OPCODE_RC_READ_REQUEST, 0, true);
     craft_expect_silence(r, 0);
     read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, 0, data, 256);
@@ -528,6 +581,8 @@ int main(void)
         cmocka_unit_test(test_fatal_naks),
         cmocka_unit_test(test_read_spends_the_psns_of_its_answers),
         cmocka_unit_test(test_lost_read_data_is_asked_for_again),
+        cmocka_unit_test(test_read_data_behind_a_hole_are_kept),
+        cmocka_unit_test(test_many_holes_in_read_data),
         cmocka_unit_test(test_reads_after_a_loss_are_asked_for_in_turn),
         cmocka_unit_test(test_old_read_data_keeps_the_timer_off),
         cmocka_unit_test(test_ack_beyond_a_read_implies_a_nak),

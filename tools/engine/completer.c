@@ -85,6 +85,7 @@ static void answered(struct eng_qp *qp, roce_tstamp now)
     const struct send_wqe *wqe = qp_send_wqe(qp, s->tail);
     s->una = wqe->first_psn + wqe->n_psn;
     s->rd_atomic--;
+    s->ahead.n = 0;
     if (s->cur != s->tail)
         s->rd_asked--;
     if (s->rd_limit < qp->max_rd_atomic && ++s->rd_whole >= s->rd_limit) {
@@ -95,28 +96,47 @@ static void answered(struct eng_qp *qp, roce_tstamp now)
     progress(qp, now);
 }
 
-static void read_data(struct eng_qp *qp, roce_tstamp now, const struct rx *rx, uint64_t psn)
+/* The packet's data go where they belong in the oldest READ. False: that ended the QP. */
+static bool place(struct eng_qp *qp, roce_tstamp now, const struct rx *rx, uint64_t psn)
 {
-    struct requester *s = &qp->s;
-    const struct send_wqe *wqe = qp_send_wqe(qp, s->tail);
+    const struct send_wqe *wqe = qp_send_wqe(qp, qp->s.tail);
     const uint64_t off = (psn - wqe->first_psn) * qp->mtu;
     const uint64_t left = wqe->length - off;
     const bool ends = rx->info->pos == ROCE_POS_LAST || rx->info->pos == ROCE_POS_ONLY;
     if (ends ? rx->len != left || left > qp->mtu : rx->len != qp->mtu || left <= qp->mtu) {
         qp_send_error(qp, now, ENG_WC_LOC_LEN_ERR);
-        return;
+        return false;
     }
     const int err = wr_scatter(qp->pd, wqe->sge, wqe->n_sge, off, rx->payload, rx->len);
-    if (err != 0) {
+    if (err != 0)
         qp_send_error(qp, now, (enum eng_wc_status)err);
+    return err == 0;
+}
+
+static void read_data(struct eng_qp *qp, roce_tstamp now, const struct rx *rx, uint64_t psn)
+{
+    struct requester *s = &qp->s;
+    const struct send_wqe *wqe = qp_send_wqe(qp, s->tail);
+    if (!place(qp, now, rx, psn))
         return;
-    }
-    if (ends) {
+    const uint32_t next = ahead_take(&s->ahead, (uint32_t)(psn - wqe->first_psn) + 1);
+    if (next == wqe->n_psn) {
         answered(qp, now);
         return;
     }
-    s->una = psn + 1;
+    s->una = wqe->first_psn + next;
     progress(qp, now);
+}
+
+/* What comes behind a hole in the oldest READ is kept: the peer sends it again, since the rest of a
+ * READ is asked for as a whole, but may lose another part of it then. */
+static bool keep(struct eng_qp *qp, roce_tstamp now, const struct rx *rx, uint64_t psn)
+{
+    const struct send_wqe *wqe = qp_send_wqe(qp, qp->s.tail);
+    if (wqe->op != ENG_WR_READ || rx->info->op != ROCE_OP_READ_RESPONSE ||
+        psn >= wqe->first_psn + wqe->n_psn)
+        return false;
+    return ahead_add(&qp->s.ahead, (uint32_t)(psn - wqe->first_psn)) && place(qp, now, rx, psn);
 }
 
 static void atomic_data(struct eng_qp *qp, roce_tstamp now, const struct rx *rx)
@@ -136,7 +156,9 @@ static void data_response(struct eng_qp *qp, roce_tstamp now, const struct rx *r
 {
     const struct requester *s = &qp->s;
     if (acknowledge(qp, now, psn) == HOLE) {
-        implied_nak(qp, now);
+        const bool kept = keep(qp, now, rx, psn);
+        if (qp->state != ENG_ERR && !(kept && s->implied))
+            implied_nak(qp, now);
         return;
     }
     const struct send_wqe *wqe = qp_send_wqe(qp, s->tail);

@@ -6,6 +6,7 @@
 #include <roce/opcode.h>
 #include <roce/packet.h>
 
+#include "ahead.h"
 #include "cc.h"
 #include "cq.h"
 #include "device.h"
@@ -39,6 +40,7 @@ struct requester {
     uint8_t local_error; /* enum eng_wc_status of the WQE at the cursor, which waits for those
                             before it */
     bool implied;        /* went back for an implied NAK and had no progress since */
+    struct ahead ahead;  /* of the oldest READ, behind |una| */
 };
 
 enum answer_kind { ANSWER_READ, ANSWER_ATOMIC, ANSWER_EMPTY };

@@ -27,6 +27,7 @@ void requester_start(struct eng_qp *qp, uint32_t psn)
     s->una = s->cur_psn = s->next = s->asked = start;
     s->rd_asked = 0;
     s->rd_limit = UINT16_MAX;
+    s->ahead.n = 0;
 }
 
 static uint32_t psns_of(const struct send_wqe *wqe, uint32_t mtu)
@@ -81,8 +82,8 @@ static bool fits_window(const struct eng_qp *qp, const struct send_wqe *wqe)
     return out == 0 || out + psns_of(wqe, qp->mtu) <= qp->window;
 }
 
-/* What follows a lost answer is thrown away: each loss costs all answers on their way. After one
- * READs are asked for one by one, then two at a time, three ... */
+/* What READs behind it are answered is thrown away: each loss costs all answers on their way. After
+ * one READs are asked for one by one, then two at a time, three ... */
 static bool held_back(const struct eng_qp *qp, const struct send_wqe *wqe)
 {
     return qp->s.rd_asked >= qp->s.rd_limit && wqe->op == ENG_WR_READ && psns_of(wqe, qp->mtu) > 1;
