@@ -151,6 +151,16 @@ class Runs(unittest.TestCase):
                     result = gen("--connect", f"{connect[0]}:{SERVE}", *connect[1:], "-n", 200)
                 self.good(result, 200 * result["qps"])
 
+    def test_last_ack_of_a_pingpong_is_lost(self):
+        # The server's three messages have PSNs 1000 to 1002, the client's 5000 to 5002: towards 0x77 there is 1002 in ACKs alone.
+        lost = ",".join(f"0x77:1002:{i}" for i in range(1, 5))
+        fixed = ("--timeout", 10, "-n", 3, "--size", 64)
+        with Serve("--accept", "pingpong", "--own-qpn", "0x77", "--own-psn", 1000, "--retry-cnt", 2, "--drop", lost,
+                   "--fault-dir", "rx", *fixed) as serve:
+            result = gen("--connect", f"pingpong:{SERVE}", "--own-psn", 5000, "--op", "send", *fixed)
+        self.assertEqual(result["received"], 3)
+        self.assertIn("the last message was not acknowledged: the peer has gone", serve.said)
+
     def test_perftest_by_cm(self):
         """One server tells TCP, -z and -R apart. With -R there is a connection request for each QP and one for the records,
         which alone travel by CM with -z; what they say is counted by tshark."""

@@ -108,11 +108,20 @@ static int prepare(struct game *g, struct station *st, bool first)
     return 0;
 }
 
+/* The programs leave as soon as they have all: when their last acknowledgement is lost, nobody is
+ * there to repeat it. */
+static bool peer_has_gone(const struct game *g, const struct eng_wc *wc)
+{
+    return wc->status == ENG_WC_RETRY_EXC_ERR && g->sent + 1 == g->iters && g->received == g->iters;
+}
+
 static void take_sent(struct game *g)
 {
     struct eng_wc wc;
     while (eng_cq_poll(g->st->send_cq, &wc, 1) > 0) {
-        if (wc.status != ENG_WC_SUCCESS && g->result.status == ENG_WC_SUCCESS) {
+        if (peer_has_gone(g, &wc))
+            msg_print("the last message was not acknowledged: the peer has gone");
+        else if (wc.status != ENG_WC_SUCCESS && g->result.status == ENG_WC_SUCCESS) {
             g->result.status = wc.status;
             g->result.failed_qpn = wc.qpn;
         }
