@@ -28,7 +28,9 @@ void episode_missing(struct roce_flow_table *t, struct flow *f, uint32_t psn, ui
     trouble->again_next = (uint8_t)((trouble->again_next + 1) % AGAIN_MAX);
 }
 
-uint32_t was_missing(struct trouble *trouble, uint32_t psn)
+/* How many frames were missing with |psn| the last time it should have come, 0 when it came;
+ * forgets about them. */
+static uint32_t was_missing(struct trouble *trouble, uint32_t psn)
 {
     for (int i = 0; i < AGAIN_MAX; i++) {
         const uint32_t into = (psn - trouble->again[i].psn) & ROCE_PSN_MASK;
@@ -154,6 +156,24 @@ static void emit_episode(struct roce_flow_table *t, uint32_t id, const struct ep
     event_emit(t, &e);
 }
 
+/* ---- reordering ---- */
+
+/* The frame with |psn| was sent before others that are here already. A receiver without room for
+ * reordering drops all that overtook it, and asks for them again. */
+static void came_late(struct trouble *trouble, const struct flow *f, uint32_t psn)
+{
+    const uint32_t end = roce_psn_add(trouble->overtook_psn, trouble->overtook_len);
+    const bool apart = trouble->overtook_len == 0 || roce_psn_diff(psn, end) > 0;
+    if (apart || roce_psn_diff(psn, trouble->overtook_psn) < 0)
+        trouble->overtook_psn = psn;
+    trouble->overtook_len = (f->next_psn - trouble->overtook_psn) & ROCE_PSN_MASK;
+}
+
+static bool overtaken(const struct trouble *trouble, uint32_t psn)
+{
+    return ((psn - trouble->overtook_psn) & ROCE_PSN_MASK) < trouble->overtook_len;
+}
+
 static void emit_late(struct roce_flow_table *t, uint32_t id, const struct episode *ep)
 {
     if (!event_wanted(t, ROCE_EVENT_OUT_OF_ORDER))
@@ -205,7 +225,7 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
     const bool paired = f->peer != NIL;
     ep->location = ROCE_LOST_DOWNSTREAM;
     if (ep->cause == ROCE_CAUSE_SPURIOUS || ep->copied || ep->overtaken ||
-        (ep->silent && needless(ep))) {
+        (ep->reordered && ep->missing == 0) || (ep->silent && needless(ep))) {
         ep->location = ROCE_LOST_NONE;
         return;
     }
@@ -338,6 +358,7 @@ void episode_close(struct roce_flow_table *t, uint32_t id, bool at_end)
         return;
     ep->open = false;
     if (ep->late) {
+        came_late(trouble, flow_at(t, id), ep->psn);
         trouble->out_of_order += ep->count;
         emit_late(t, id, ep);
         return;
@@ -401,6 +422,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     struct asked asked;
     ep->acked = (f->flags & F_UNA) && roce_psn_diff(f->una, psn) > 0;
     ep->dups = !fill;
+    ep->reordered = overtaken(trouble, psn);
     ep->missing = fill ? 0 : was_missing(trouble, psn);
     const bool ran_out = full_timeout(t, f, quiet);
     if (c->copied && !fill) {
@@ -501,10 +523,22 @@ void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct h
         c->v->cause = ep->silent ? (uint8_t)silent_cause(t, f, silent_bin(ep->wait)) : ep->cause;
 }
 
-void episode_late(struct ctx *c, const struct hole *was)
+void episode_late(struct ctx *c, bool fill, const struct hole *was)
 {
-    trouble_of(c->t, c->f)->out_of_order++;
-    const struct episode late = {.psn = c->pkt->bth.psn,
+    const uint32_t psn = c->pkt->bth.psn;
+    struct trouble *trouble = trouble_of(c->t, c->f);
+    struct episode *ep = &trouble->ep;
+    was_missing(trouble, psn);
+    came_late(trouble, c->f, psn);
+    const uint32_t into = (psn - ep->psn) & ROCE_PSN_MASK;
+    if (ep->open && (into == 0 || into < ep->missing)) {
+        ep->reordered = true;
+        ep->missing = 0;
+    }
+    if (!fill)
+        return;
+    trouble->out_of_order++;
+    const struct episode late = {.psn = psn,
                                  .count = 1,
                                  .first_frame = c->frame->number,
                                  .orig_frame = was->frame,

@@ -185,6 +185,7 @@ struct episode {
     bool dups;         /* frames captured before were resent */
     bool copied;       /* the network duplicated the frame: nobody resent it */
     bool overtaken;    /* the answer was not lost: a later one overtook it */
+    bool reordered;    /* the restart frame came late, or behind a gap that late ones filled */
     bool read;         /* the restart frame is a READ request */
     bool answer_twice; /* the answer was captured once, but its newest copy was not */
     bool in_hole;      /* the frame asked for has not been captured: counted with its hole */
@@ -224,6 +225,8 @@ struct trouble {
     uint32_t nak_psn, rnr_psn, skip_psn;
     bool has_late; /* |late_psn|: an answer that was skipped came after all */
     uint32_t late_psn;
+    /* PSNs from a late request on to the end of those that overtook it */
+    uint32_t overtook_psn, overtook_len;
     /* the READ issued again last: its PSNs, and how far its new answer was captured */
     uint32_t reread_psn, reread_end, reread_next;
     uint64_t nak_frame, rnr_frame, skip_frame;
@@ -549,11 +552,10 @@ void pair_break(struct roce_flow_table *t, uint32_t id, bool conflict);
 
 /* episode.c: steps back of the request track */
 void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct hole *was);
-/* was_missing returns how many frames were missing with |psn| the last time it should have come, 0
- * when it came, and forgets about them. */
-uint32_t was_missing(struct trouble *trouble, uint32_t psn);
-/* episode_late counts a filler that is known to be late, not resent. */
-void episode_late(struct ctx *c, const struct hole *was);
+/* episode_late takes note of a request that is known to be late, not resent; |fill|: it fills a
+ * hole
+ * (|was|). */
+void episode_late(struct ctx *c, bool fill, const struct hole *was);
 void episode_request_ahead(struct ctx *c);
 /* |acked| is the PSN that a response names; |asks|: it is a NAK of any kind. */
 void episode_response(struct roce_flow_table *t, uint32_t id, uint32_t acked, bool asks);

@@ -9,7 +9,9 @@
 
 #define SIGN_TS_SHIFT    16
 #define SIGN_ID_BACK_MAX 4096 /* further back it is the next round of the 16-bit number */
-#define SIGN_ID_SURE     16   /* frames in order before the identification's order counts */
+#define SIGN_ID_BACK_NEW \
+    64                 /* the same for a flow of a few frames: random numbers may be behind, too */
+#define SIGN_ID_NEW 16 /* so many frames */
 
 /* A hash of what no hop changes. */
 static inline uint32_t sign_packet(const struct roce_packet *pkt, const struct roce_icrc *icrc)
@@ -52,7 +54,8 @@ static inline uint16_t sign_time(roce_tstamp ts)
 static inline bool sign_id_behind(const struct flow *f, const struct roce_packet *pkt)
 {
     const uint16_t back = (uint16_t)(f->ip_id - pkt->ip.id);
-    return back > 0 && back < SIGN_ID_BACK_MAX && pkt->ip.version == 4 && f->packets > SIGN_ID_SURE;
+    const uint16_t max = f->packets > SIGN_ID_NEW ? SIGN_ID_BACK_MAX : SIGN_ID_BACK_NEW;
+    return back > 0 && back < max && pkt->ip.version == 4;
 }
 
 static inline bool sign_known(const struct flow *f, uint32_t sig)

@@ -251,9 +251,7 @@ static void came_again(struct ctx *c, uint32_t n)
     c->v->flags |= ROCE_V_RETRANSMITTED | (fill ? ROCE_V_FILL : ROCE_V_DUP);
     if (c->id_behind && !(f->flags & F_ID_WILD)) {
         /* The sender counts its frames, and this one left before others that are here already. */
-        was_missing(trouble, psn);
-        if (fill)
-            episode_late(c, &was);
+        episode_late(c, fill, &was);
         message_request(c, n, fill);
         return;
     }

@@ -99,6 +99,7 @@ static const struct {
      KIND(RETRANSMIT_TIMEOUT) | KIND(RETRANSMIT_EARLY) | KIND(LOSS_NETWORK) | KIND(ONE_WAY)},
     {"rc_timeout_exceeded.pcap", KIND(RETRY_EXCEEDED) | KIND(LOSS_NETWORK),
      KIND(RETRANSMIT_TIMEOUT) | KIND(RETRANSMIT_EARLY)},
+    {"reorder_egress.pcap", KIND(REORDER), 0},
     {"snap64_rc_all_ops.pcap", KIND(CAPTURE_SLICED), 0},
 };
 
