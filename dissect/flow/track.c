@@ -40,26 +40,28 @@ static uint32_t read_range(uint8_t mask, uint32_t len, uint32_t *max)
     return roce_psn_count(len, high);
 }
 
-static void node_read_counted(struct roce_flow_table *t, struct flow *f, uint32_t psn, uint32_t n)
+static void node_read_counted(struct roce_flow_table *t, struct flow *f, uint32_t psn, uint32_t n,
+                              bool again)
 {
     for (uint32_t i = f->pend_head; i != NIL; i = node_at(t, i)->next) {
         struct node *node = node_at(t, i);
-        if (node->kind == NODE_READ && node->first_psn == psn && !(node->flags & NODE_COUNTED)) {
+        if (node->kind == NODE_READ && node->first_psn == psn &&
+            (again || !(node->flags & NODE_COUNTED))) {
             node->last_psn = roce_psn_add(psn, (int64_t)n - 1);
             node->flags |= NODE_COUNTED;
         }
     }
 }
 
-/* Ends the uncertainty about the last READ: it takes |n| PSNs. */
-static void settle_read(struct roce_flow_table *t, struct flow *f, uint32_t n)
+/* Ends the uncertainty about the last READ: it takes |n| PSNs; |again|: not what it seemed to. */
+static void settle_read(struct roce_flow_table *t, struct flow *f, uint32_t n, bool again)
 {
     const uint32_t next = roce_psn_add(f->read_psn, n);
     if (f->prev_end == f->next_psn)
         f->prev_end = next;
     f->next_psn = next;
     f->flags &= ~(uint32_t)F_SLACK;
-    node_read_counted(t, f, f->read_psn, n);
+    node_read_counted(t, f, f->read_psn, n, again);
 }
 
 void track_set_mtu(struct roce_flow_table *t, struct flow *f, uint32_t mtu, bool both)
@@ -71,7 +73,7 @@ void track_set_mtu(struct roce_flow_table *t, struct flow *f, uint32_t mtu, bool
         f->mtu_mask = bit;
         f->flags |= F_MTU_SURE;
         if (f->flags & F_SLACK)
-            settle_read(t, f, roce_psn_count(f->read_len, mtu));
+            settle_read(t, f, roce_psn_count(f->read_len, mtu), false);
         if (event_wanted(t, ROCE_EVENT_MTU)) {
             struct roce_event e = event_make(t, ROCE_EVENT_MTU, flow_id(t, f));
             e.count = mtu;
@@ -82,16 +84,21 @@ void track_set_mtu(struct roce_flow_table *t, struct flow *f, uint32_t mtu, bool
         track_set_mtu(t, flow_at(t, f->peer), mtu, false);
 }
 
+/* Of the path MTUs of |mask| those with which a READ of |len| bytes takes |psns|. */
+static uint8_t mtus_explaining(uint8_t mask, uint32_t len, uint32_t psns)
+{
+    for (int i = 0; i < MTU_BITS; i++)
+        if ((mask >> i & 1) && roce_psn_count(len, (uint32_t)MTU_MIN << i) != psns)
+            mask &= (uint8_t) ~(1 << i);
+    return mask;
+}
+
 /* The request behind a READ of unknown size lies |distance| PSNs further on: narrows the path MTU
  * when one of the possible values explains that exactly. */
 static void learn_from_successor(struct roce_flow_table *t, struct flow *f, uint32_t distance)
 {
-    uint8_t mask = 0;
-    for (int i = 0; i < MTU_BITS; i++)
-        if ((f->mtu_mask >> i & 1) &&
-            roce_psn_count(f->read_len, (uint32_t)MTU_MIN << i) == distance)
-            mask |= (uint8_t)(1 << i);
-    node_read_counted(t, f, f->read_psn, distance);
+    const uint8_t mask = mtus_explaining(f->mtu_mask, f->read_len, distance);
+    node_read_counted(t, f, f->read_psn, distance, false);
     if (mask == 0)
         return;
     f->mtu_mask = mask;
@@ -147,7 +154,35 @@ static void relearn(struct roce_flow_table *t, struct flow *f, const struct roce
     f->mtu_mask = 0x1F;
     f->flags &= ~(uint32_t)F_MTU_SEEN;
     learn_from_successor(t, f, (uint32_t)distance);
-    settle_read(t, f, (uint32_t)distance);
+    settle_read(t, f, (uint32_t)distance, true);
+}
+
+/* A READ that lies inside an earlier one, and is not the rest of it: the earlier one ends where it
+ * begins, and what follows had not been captured. */
+static void relearn_earlier(struct roce_flow_table *t, struct flow *f,
+                            const struct roce_packet *pkt)
+{
+    if (f->flags & F_MTU_SURE || pkt->op != ROCE_OP_READ || !(pkt->has & ROCE_H_RETH))
+        return;
+    const uint32_t psn = pkt->bth.psn;
+    for (uint32_t i = f->pend_head; i != NIL; i = node_at(t, i)->next) {
+        struct node *node = node_at(t, i);
+        const int32_t distance = roce_psn_diff(psn, node->first_psn);
+        const int32_t rest = roce_psn_diff(node->last_psn, psn) + 1;
+        if (node->kind != NODE_READ || !(node->flags & NODE_COUNTED) || distance <= 0 || rest <= 0)
+            continue;
+        const uint8_t mask = mtus_explaining(0x1F, node->bytes, (uint32_t)distance);
+        if (pkt->reth.dma_length < node->bytes || mask == 0)
+            return;
+        uint32_t max;
+        const uint32_t sized = read_range(f->mtu_mask, f->read_len, &max);
+        f->mtu_mask = mask;
+        node->last_psn = roce_psn_add(psn, -1);
+        hole_add(t, &f->holes, psn, (uint32_t)rest, false);
+        if (roce_psn_diff(f->next_psn, f->read_psn) == (int32_t)sized)
+            settle_read(t, f, read_range(mask, f->read_len, &max), true);
+        return;
+    }
 }
 
 static uint32_t request_psns(struct ctx *c, uint32_t *max)
@@ -309,10 +344,11 @@ void track_request(struct ctx *c)
     if ((f->flags & F_SLACK) && !read_resumed(t, f, pkt) && roce_psn_diff(psn, f->next_psn) >= 0) {
         const uint32_t distance = (uint32_t)roce_psn_diff(psn, f->read_psn);
         learn_from_successor(t, f, distance);
-        settle_read(t, f, distance);
+        settle_read(t, f, distance, false);
         n = request_psns(c, &max);
     } else if (f->flags & F_MTU_SEEN) {
         relearn(t, f, pkt);
+        relearn_earlier(t, f, pkt);
         n = request_psns(c, &max);
     }
     c->v->expected_psn = f->next_psn;

@@ -212,6 +212,25 @@ static void test_mtu_is_relearned_from_a_read(void **state)
     rig_close(&r);
 }
 
+/* Three READs of 8 KiB, the second one late: each takes 8 PSNs, none was captured twice. */
+static void test_mtu_is_relearned_from_a_late_read(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r, NULL);
+    rig_read(&r, 1, 2, QP, 100, 0x1000, 8192);
+    rig_read(&r, 1, 2, QP, 116, 0x5000, 8192); /* looks as if the first had taken 16 */
+    rig_read(&r, 1, 2, QP, 108, 0x3000, 8192);
+    assert_true(r.v.flags & ROCE_V_FILL);
+    assert_int_equal(r.v.psns, 8);
+    rig_read(&r, 1, 2, QP, 124, 0x7000, 8192);
+    const struct roce_flow_counters c = rig_counters(&r, 1, 2, QP);
+    assert_int_equal(c.next_psn, 132);
+    assert_int_equal(c.retransmitted, 1);
+    assert_int_equal(c.retransmitted_fill, 1);
+    rig_close(&r);
+}
+
 static void test_atomics_take_one_psn(void **state)
 {
     (void)state;
@@ -390,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_read_resumed_before_the_mtu_is_known),
         cmocka_unit_test(test_mtu_is_relearned),
         cmocka_unit_test(test_mtu_is_relearned_from_a_read),
+        cmocka_unit_test(test_mtu_is_relearned_from_a_late_read),
         cmocka_unit_test(test_atomics_take_one_psn),
         cmocka_unit_test(test_responses_do_not_move_the_request_track),
         cmocka_unit_test(test_read_response_track),
