@@ -5,6 +5,7 @@
 #include "common/msg.h"
 #include "common/selection.h"
 #include "common/signals.h"
+#include "common/standard.h"
 
 #include "app.h"
 #include "batch.h"
@@ -13,11 +14,11 @@ int main(int argc, char **argv)
 {
     static struct top_opts opts;
     int status;
-    msg_program("rocetop");
+    standard_begin("rocetop");
     (void)setlocale(LC_CTYPE, "");
     const int parsed = tui_top_opts_parse(&opts, argc, argv);
     if (parsed != 0)
-        return parsed == OPT_EXIT_DONE ? EXIT_DONE : EXIT_USAGE;
+        return parsed == OPT_EXIT_DONE ? standard_end(EXIT_DONE) : EXIT_USAGE;
     if (opts.live.list)
         return live_list();
     struct roce_filter *filter = NULL;

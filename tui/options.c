@@ -2,6 +2,7 @@
 /* The option table of rocetop and what options mean together. */
 #include "options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +93,7 @@ static int parse_speed(struct top_opts *opts)
     }
     char *end;
     const double factor = strtod(opts->speed, &end);
-    if (end == opts->speed || (*end != '\0' && strcmp(end, "x") != 0) ||
+    if (!isdigit((unsigned char)opts->speed[0]) || (*end != '\0' && strcmp(end, "x") != 0) ||
         !(factor >= 0.001 && factor <= 1e6))
         return opt_bad("--speed", opts->speed, "max or a number from 0.001 to 1000000");
     opts->speed_factor = factor;
@@ -139,8 +140,10 @@ static int parse_texts(struct top_opts *opts)
         tui_settings_set(&opts->settings, "interval", opts->delay, text, sizeof(text)) != NULL)
         return opt_bad("--delay", opts->delay, "a time from 10ms to 1h; a bare number is seconds");
     if (opts->qp != NULL) {
-        const unsigned long qpn = strtoul(opts->qp, &end, 0);
-        if (end == opts->qp || *end != '\0' || qpn > 0xFFFFFF)
+        const bool hex = opts->qp[0] == '0' && (opts->qp[1] == 'x' || opts->qp[1] == 'X');
+        const char *digits = hex ? opts->qp + 2 : opts->qp;
+        const unsigned long qpn = strtoul(digits, &end, hex ? 16 : 10);
+        if (!isxdigit((unsigned char)digits[0]) || end == digits || *end != '\0' || qpn > 0xFFFFFF)
             return opt_bad("--qp", opts->qp, "a QP number; give it as 0x12 or 18");
         opts->qpn = (uint32_t)qpn;
         opts->has_qpn = true;

@@ -78,6 +78,12 @@ class Words(unittest.TestCase):
             ("serve",): "no interface",
             ("serve", "-i", "lo", "--accept", "smtp"): "'smtp' is none of",
             ("peers", "x"): "'x' is not an option",
+            ("play", "--loop", "99999999999999999999", "x"): "'99999999999999999999' is not a number of passes",
+            ("play", "--loop", "-1", "x"): "'-1' is not a number of passes",
+            ("play", "--duration", " 5", "x"): "' 5' is not a time",
+            ("play", "--duration", "0x5", "x"): "'0x5' is not a time",
+            ("play", "--pps", "nan", "x"): "'nan' is not a number above 0",
+            ("play", "--raw", "--host", "10.0.0.1", "-w", "x.pcap", "x"): "leave it out with --raw",
         }
         for args, text in mistakes.items():
             done = run(*args, status=2)
@@ -258,6 +264,38 @@ class InProcess(unittest.TestCase):
     def test_closed_output(self):
         done = subprocess.run(f"{common.BIN}/rocereplay gen -n 1 > /dev/full", shell=True, capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
+
+
+class StandardFiles(unittest.TestCase):
+    WORDS = ("rocedump --help", "rocedump --version", "rocedump -D", "rocedump --list-fields", "rocedump --check-filter qp",
+             "rocestat --help", "rocetop --help", "rocetop --dump-config", "rocetop --sort=help", "rocereplay --help",
+             "rocereplay gen --help", "rocereplay peers", "rocereplay peers --json", "rocereplay check --list",
+             "rocereplay gen -n 1", "rocereplay gen -n 1 --json", "rocesim --help", "rocesim --list")
+
+    def shell(self, words):
+        return subprocess.run(f"{common.BIN}/{words}", shell=True, capture_output=True, text=True, timeout=60, env=common.ENV)
+
+    def test_full_device(self):
+        for words in self.WORDS:
+            with self.subTest(words=words):
+                done = self.shell(words + " >/dev/full")
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, r"^roce\w+: standard output: No space left on device[^\n]*\n$")
+
+    def test_reader_that_goes_away(self):
+        for words in self.WORDS:
+            with self.subTest(words=words):
+                self.assertEqual(self.shell(words + " | true").stderr, "")
+
+    def test_captures_do_not_take_their_places(self):
+        """A standard file that is closed is no capture's: not a byte of text in it."""
+        whole, other = common.WORK / "whole.pcap", common.WORK / "other.pcap"
+        words = "rocereplay gen -n 3 --seed 5 -w"
+        self.assertEqual(self.shell(f"{words} {whole}").returncode, 0)
+        for closed, status in ((">&-", 1), ("2>&-", 0), ("<&-", 0), ("<&- >&- 2>&-", 1)):
+            with self.subTest(closed=closed):
+                self.assertEqual(self.shell(f"{words} {other} {closed}").returncode, status)
+                self.assertEqual(other.read_bytes(), whole.read_bytes())
 
 
 class Signals(unittest.TestCase):

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/msg.h"
+#include "common/standard.h"
 #include "common/units.h"
 
 enum { LIST_MAX = 1024 };
@@ -102,7 +103,7 @@ int live_list(void)
     (void)printf("%-16s %-8s %6s %12s %s\n", "interface", "state", "mtu", "speed", "driver");
     for (int i = 0; i < n && i < LIST_MAX; i++)
         print_interface(&list[i]);
-    return fflush(stdout) == 0 ? EXIT_DONE : EXIT_IO;
+    return standard_end(EXIT_DONE);
 }
 
 const char *live_name(const struct live_opts *opts, char *text, size_t size)

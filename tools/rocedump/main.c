@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rocedump: prints the RoCE packets of a capture. */
-#include <signal.h>
 #include <stdio.h>
 
 #include "common/msg.h"
+#include "common/standard.h"
 #include "rocedump/columns.h"
 #include "rocedump/run.h"
 
@@ -43,7 +43,7 @@ static int list_fields(void)
                      field->computed ? " [analysis]" : "", field->alias != NULL ? " (also: " : "",
                      field->alias != NULL ? field->alias : "", field->alias != NULL ? ")" : "");
     }
-    return fflush(stdout) == 0 ? EXIT_DONE : EXIT_IO;
+    return standard_end(EXIT_DONE);
 }
 
 static int check_filter(const char *expression)
@@ -53,7 +53,7 @@ static int check_filter(const char *expression)
         return EXIT_USAGE;
     roce_filter_del(filter);
     (void)puts("valid");
-    return EXIT_DONE;
+    return standard_end(EXIT_DONE);
 }
 
 /* Compiles what the command line asks for before any file is touched. */
@@ -88,11 +88,10 @@ static int prepare(struct selection *selection, struct columns *columns,
 int main(int argc, char **argv)
 {
     static struct dump_opts opts;
-    msg_program("rocedump");
-    (void)signal(SIGPIPE, SIG_IGN);
+    standard_begin("rocedump");
     switch (dump_opts_parse(&opts, argc, argv)) {
     case OPT_EXIT_DONE:
-        return fflush(stdout) == 0 ? EXIT_DONE : EXIT_IO;
+        return standard_end(EXIT_DONE);
     case OPT_EXIT_USAGE:
         return EXIT_USAGE;
     default:

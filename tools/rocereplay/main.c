@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rocereplay: makes RoCEv2 traffic through the transport engine. */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/msg.h"
+#include "common/standard.h"
 #include "rocereplay/commands.h"
 
 static const struct {
@@ -30,8 +30,7 @@ static void help(void)
 
 int main(int argc, char **argv)
 {
-    msg_program("rocereplay");
-    (void)signal(SIGPIPE, SIG_IGN);
+    standard_begin("rocereplay");
     if (argc < 2) {
         msg_print("no command; see rocereplay --help");
         return EXIT_USAGE;
@@ -40,15 +39,15 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], commands[i].name) != 0)
             continue;
         const int status = commands[i].run(argc - 1, argv + 1);
-        return fflush(stdout) == 0 ? status : EXIT_IO;
+        return standard_end(status);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         help();
-        return fflush(stdout) == 0 ? EXIT_DONE : EXIT_IO;
+        return standard_end(EXIT_DONE);
     }
     if (strcmp(argv[1], "--version") == 0) {
         (void)printf("rocereplay " ROCEKIT_VERSION "\n");
-        return fflush(stdout) == 0 ? EXIT_DONE : EXIT_IO;
+        return standard_end(EXIT_DONE);
     }
     msg_print("unknown command '%s'; see rocereplay --help", argv[1]);
     return EXIT_USAGE;

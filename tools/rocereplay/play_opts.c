@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The option table of rocereplay play, and what its options mean together. */
+#include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,14 +46,17 @@ static int bad(const char *option, const char *value, const char *wanted)
     return OPT_EXIT_USAGE;
 }
 
-static int positive(const char *option, const char *text, double *value)
+static bool is_positive(const char *text, double *value)
 {
     char *end;
     *value = strtod(text, &end);
-    if (text[0] >= '0' && text[0] <= '9' && text[1] != 'x' && *end == '\0' && *value > 0 &&
-        isfinite(*value))
-        return 0;
-    return bad(option, text, "a number above 0");
+    return isdigit((unsigned char)text[0]) && tolower((unsigned char)text[1]) != 'x' &&
+           *end == '\0' && *value > 0 && isfinite(*value);
+}
+
+static int positive(const char *option, const char *text, double *value)
+{
+    return is_positive(text, value) ? 0 : bad(option, text, "a number above 0");
 }
 
 static int parse_pace(struct play_opts *opts)
@@ -86,16 +91,15 @@ static int parse_length(struct play_opts *opts)
     opts->loops = 1;
     if (opts->loop != NULL) {
         char *end;
+        errno = 0;
         opts->loops = strtoull(opts->loop, &end, 10);
-        if (opts->loop[0] < '0' || opts->loop[0] > '9' || *end != '\0')
+        if (!isdigit((unsigned char)opts->loop[0]) || *end != '\0' || errno != 0)
             return bad("loop", opts->loop, "a number of passes; 0 stands for no end");
     }
     if (opts->duration == NULL)
         return 0;
-    double seconds;
-    char *end;
-    seconds = strtod(opts->duration, &end); /* a bare number: seconds, as in tcpreplay */
-    if (*end == '\0' && seconds > 0 && seconds < 1e8) {
+    double seconds; /* a bare number: seconds, as in tcpreplay */
+    if (is_positive(opts->duration, &seconds) && seconds < 1e8) {
         opts->duration_ns = (uint64_t)(seconds * 1e9);
         return 0;
     }
@@ -146,6 +150,10 @@ static int settle_raw(struct play_opts *opts)
         return OPT_EXIT_USAGE;
     if (base->connect != NULL || base->by_hand || base->address != NULL) {
         msg_print("--raw speaks to nobody; leave --connect and the peer's numbers out");
+        return OPT_EXIT_USAGE;
+    }
+    if (opts->host != NULL) {
+        msg_print("--host chooses whose messages are sent anew; leave it out with --raw");
         return OPT_EXIT_USAGE;
     }
     if (base->interface == NULL && base->write == NULL) {

@@ -7,6 +7,7 @@
 
 #include "common/json.h"
 #include "common/msg.h"
+#include "common/standard.h"
 #include "common/units.h"
 #include "rocereplay/play_replay.h"
 
@@ -177,7 +178,7 @@ int replay_report(const struct replay *r, const struct replay_report *report,
     struct json json;
     if (!r->opts->base.json) {
         print_text(r, report, stats);
-        return fflush(stdout) == 0 ? 0 : -1;
+        return standard_end(0) == 0 ? 0 : -1;
     }
     if (out_init(&out, STDOUT_FILENO) != 0) {
         msg_print("out of memory");

@@ -7,6 +7,7 @@
 
 #include "common/json.h"
 #include "common/msg.h"
+#include "common/standard.h"
 #include "common/units.h"
 #include "rocereplay/raw.h"
 
@@ -157,5 +158,5 @@ int raw_report(const struct raw *raw)
         return print_json(raw);
     if (!raw->opts->base.quiet)
         print_text(raw);
-    return fflush(stdout) == 0 ? 0 : -1;
+    return standard_end(0) == 0 ? 0 : -1;
 }

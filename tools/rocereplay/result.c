@@ -10,6 +10,7 @@
 
 #include "common/json.h"
 #include "common/msg.h"
+#include "common/standard.h"
 #include "rocereplay/truth.h"
 
 static const char *const services[] = {"RC", "UC", "UD"};
@@ -175,7 +176,7 @@ int result_print(const struct station *st, const struct result *result)
     if (st->opts->json)
         return print_json(st, result);
     print_text(st, result);
-    return fflush(stdout) == 0 ? 0 : -1;
+    return standard_end(0) == 0 ? 0 : -1;
 }
 
 /* What a person may try. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/msg.h"
+#include "common/standard.h"
 #include "rocesim/scenario.h"
 
 #define SUFFIX ".scenario"
@@ -114,5 +115,5 @@ int find_list(void)
         free(list[i]);
     }
     free(list);
-    return fflush(stdout) == 0 ? EXIT_DONE : EXIT_IO;
+    return standard_end(EXIT_DONE);
 }

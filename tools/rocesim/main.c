@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rocesim: simulates a congested RoCE network. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/msg.h"
 #include "common/signals.h"
+#include "common/standard.h"
 #include "rocesim/find.h"
 #include "rocesim/run.h"
 
@@ -38,11 +38,10 @@ static int read_scenario(struct sim_opts *opts, struct scenario *scenario)
 int main(int argc, char **argv)
 {
     static struct sim_opts opts;
-    msg_program("rocesim");
-    (void)signal(SIGPIPE, SIG_IGN);
+    standard_begin("rocesim");
     switch (sim_opts_parse(&opts, argc, argv)) {
     case OPT_EXIT_DONE:
-        return fflush(stdout) == 0 ? EXIT_DONE : EXIT_IO;
+        return standard_end(EXIT_DONE);
     case OPT_EXIT_USAGE:
         return EXIT_USAGE;
     default:

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rocestat: reports what happened to every QP of a capture. */
-#include <signal.h>
 #include <stdio.h>
 
 #include "common/msg.h"
+#include "common/standard.h"
 #include "rocestat/run.h"
 
 int main(int argc, char **argv)
 {
     static struct stat_opts opts;
-    msg_program("rocestat");
-    (void)signal(SIGPIPE, SIG_IGN);
+    standard_begin("rocestat");
     switch (stat_opts_parse(&opts, argc, argv)) {
     case OPT_EXIT_DONE:
-        return fflush(stdout) == 0 ? EXIT_DONE : EXIT_IO;
+        return standard_end(EXIT_DONE);
     case OPT_EXIT_USAGE:
         return EXIT_USAGE;
     default:
