@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -317,6 +318,26 @@ class Failures(unittest.TestCase):
 
     def good_end(self):
         gen("--connect", f"cm:{SERVE}", "-n", 1)
+
+    def test_interrupted_while_nobody_answers(self):
+        """ARP takes three seconds to fail; a signal does not wait for that."""
+        for connect in (("--peer-ip", "10.99.0.77", "--qpn", 5), ("--connect", "cm:10.99.0.78"), ("--connect", "rocereplay:10.99.0.79")):
+            with self.subTest(connect=connect):
+                process = subprocess.Popen(command(0, "gen", "-i", "v0", *connect), stderr=subprocess.PIPE, text=True, env=common.ENV)
+                status = pathlib.Path(f"/proc/{process.pid}/status")
+                deadline = time.monotonic() + PATIENCE
+                while not self.catches_interrupts(status) and time.monotonic() < deadline:
+                    pass
+                begun = time.monotonic()
+                process.send_signal(signal.SIGINT)
+                _, said = process.communicate(timeout=PATIENCE)
+                self.assertLess(time.monotonic() - begun, 2)
+                self.assertEqual(process.returncode, 1)
+                self.assertRegex(said, "(?i)interrupted")
+
+    def catches_interrupts(self, status):
+        caught = int(re.search(r"SigCgt:\t(\w+)", status.read_text())[1], 16)
+        return caught & 1 << signal.SIGINT - 1
 
     def test_transport(self):
         done = subprocess.run(command(0, "gen", "-i", "v0", "--peer-ip", SERVE, "--qpn", 5, "--timeout", 8, "--retry-cnt",

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/msg.h"
+#include "common/signals.h"
 #include "port/neigh.h"
 #include "rocereplay/truth.h"
 
@@ -16,6 +17,7 @@
 enum {
     VA_STEP = 4096,
     ARP_MS = 3000,
+    ARP_STEP_MS = 200,         /* how long a signal may have to wait */
     DEFAULT_QKEY = 0x11111111, /* ibv_ud_pingpong's and perftest's */
     REMOTE_ALL = ENG_REMOTE_WRITE | ENG_REMOTE_READ | ENG_REMOTE_ATOMIC | ENG_FLUSH_GLOBAL |
                  ENG_FLUSH_PERSISTENT,
@@ -145,9 +147,13 @@ int lane_path(const struct station *st, const uint8_t ip[16], struct eng_ah *ah)
         ah->dmac[5] = ip[15];
         return 0;
     }
-    if (neigh_resolve(&st->netif, ip, ARP_MS, ah->dmac, text) == 0)
-        return 0;
-    msg_print("%s; is the address right, and the peer up?", text);
+    for (unsigned waited = 0; waited < ARP_MS && !signals_interrupted(); waited += ARP_STEP_MS)
+        if (neigh_resolve(&st->netif, ip, ARP_STEP_MS, ah->dmac, text) == 0)
+            return 0;
+    if (signals_interrupted())
+        msg_print("interrupted before the peer's address was known");
+    else
+        msg_print("%s; is the address right, and the peer up?", text);
     return -1;
 }
 
