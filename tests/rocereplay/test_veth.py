@@ -162,6 +162,12 @@ class Runs(unittest.TestCase):
         self.assertEqual(result["received"], 3)
         self.assertIn("the last message was not acknowledged: the peer has gone", serve.said)
 
+    def test_peer_without_receives(self):
+        # The server has one receive: the second message is refused until the client loses patience.
+        with Serve("--accept", "cm", "--app", "echo", "-n", 1, "--size", 64, interrupt=True):
+            said = gen("--connect", f"cm:{SERVE}:7471", "--op", "send", "-n", 3, "--size", 64, status=1)
+        self.assertIn("no message was taken for 5 s, after 1; does the peer post receives?", said)
+
     def test_perftest_by_cm(self):
         """One server tells TCP, -z and -R apart. With -R there is a connection request for each QP and one for the records,
         which alone travel by CM with -z; what they say is counted by tshark."""

@@ -193,6 +193,7 @@ static int load_client(struct station *st, const struct eng_ah *ah)
         rc = ask(&end, conn, ah);
     if (rc == 0)
         rc = wait_established(&end);
+    end.runner.impatient = rc == 0 && end.lanes[0].remote.len == 0; /* not rocereplay serve */
     if (rc == 0)
         rc = end_start(&end) == 0 && runner_run(&end.runner, NULL) == 0 ? 0 : -1;
     if (rc == 0 && !end.load.failed)

@@ -2,10 +2,13 @@
 /* Runs loads and sinks. */
 #include "rocereplay/runner.h"
 
+#include <inttypes.h>
+
 #include "common/msg.h"
 #include "common/signals.h"
 
-#define STOP_NS UINT64_C(2000000000) /* for what is under way when a signal stops the run */
+#define SILENCE_NS UINT64_C(5000000000)
+#define STOP_NS    UINT64_C(2000000000) /* for what is under way when a signal stops the run */
 
 static void work(void *ctx, roce_tstamp now)
 {
@@ -43,12 +46,37 @@ static roce_tstamp next_of(const struct runner *r)
     return r != NULL && r->load != NULL ? load_next(r->load) : ENG_NEVER;
 }
 
+/* A peer that has no receive is asked again for ever: whether it is worth it only its silence
+ * tells. */
+struct silence {
+    uint64_t messages;
+    roce_tstamp until;
+};
+
+static bool silent(const struct runner *r, struct silence *s)
+{
+    const roce_tstamp now = station_now(r->st);
+    if (!r->impatient)
+        return false;
+    if (s->until == ENG_NEVER || s->messages != r->load->result.messages ||
+        r->load->posted == s->messages)
+        *s = (struct silence){.messages = r->load->result.messages, .until = now + SILENCE_NS};
+    if (now < s->until)
+        return false;
+    msg_print("no message was taken for 5 s, after %" PRIu64 "; does the peer post receives?",
+              s->messages);
+    return true;
+}
+
 int runner_run(struct runner *r, struct runner *twin)
 {
     roce_tstamp give_up = ENG_NEVER;
+    struct silence silence = {.until = ENG_NEVER};
     while (!(over(r) && over(twin)) && !failed(r) && !failed(twin)) {
         const int n = station_turn(r->st);
         if (n < 0)
+            return -1;
+        if (silent(r, &silence))
             return -1;
         if (signals_interrupted() && give_up == ENG_NEVER) {
             stop(r);
@@ -61,6 +89,7 @@ int runner_run(struct runner *r, struct runner *twin)
             continue;
         roce_tstamp until = next_of(r), other = next_of(twin);
         until = other < until ? other : until;
+        until = silence.until < until ? silence.until : until;
         (void)station_idle(r->st, give_up < until ? give_up : until, -1, 0);
     }
     return 0;

@@ -10,6 +10,7 @@ struct runner {
     struct station *st;
     struct load *load; /* NULL: none */
     struct sink *sink; /* NULL: none */
+    bool impatient;    /* gives up when no message is completed for 5 s */
 };
 
 /* runner_attach makes |r| part of each turn of its station, until |st->work| is NULL again. */
