@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Episodes of READs and atomics: the answer was lost. */
+#include "episode_rig.h"
+
+static void test_implied_nak_of_an_atomic(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    rig_atomic(&r, 1, 2, B, START + 8);
+    rig_atomic(&r, 1, 2, B, START + 9);
+    rig_answer(&r, ROCE_OPCODE_RC_ATOMIC_ACKNOWLEDGE, 2, 1, A, START + 9, 0, 10);
+    r.now += 3 * US;
+    rig_atomic(&r, 1, 2, B, START + 8);
+    assert_int_equal(r.v.cause, ROCE_CAUSE_IMPLIED_NAK);
+    assert_int_equal(r.v.wait, 3 * US);
+    rig_atomic(&r, 1, 2, B, START + 9);
+    rig_answer(&r, ROCE_OPCODE_RC_ATOMIC_ACKNOWLEDGE, 2, 1, A, START + 8, 0, 10);
+    rig_answer(&r, ROCE_OPCODE_RC_ATOMIC_ACKNOWLEDGE, 2, 1, A, START + 9, 0, 10);
+    finish_and_compare(&r, &(struct expected){.implied = 1, .peer_up = 1});
+}
+
+static void responses(struct rig *r, uint32_t psn, uint32_t n, uint32_t skip)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const uint8_t op = n == 1       ? ROCE_OPCODE_RC_READ_RESPONSE_ONLY
+                           : i == 0     ? ROCE_OPCODE_RC_READ_RESPONSE_FIRST
+                           : i == n - 1 ? ROCE_OPCODE_RC_READ_RESPONSE_LAST
+                                        : ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE;
+        if (i != skip)
+            rig_answer(r, op, 2, 1, A, START + psn + i, i == n - 1 ? 100 : 1024, 9);
+    }
+}
+
+static void test_read_response_lost_before_the_mirror(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    rig_read(&r, 1, 2, B, START + 8, 0x1000, 3 * 1024 + 100);
+    responses(&r, 8, 4, 2);
+    r.now += 2 * US;
+    rig_read(&r, 1, 2, B, START + 10, 0x1000 + 2048, 1024 + 100);
+    assert_int_equal(r.v.cause, ROCE_CAUSE_IMPLIED_NAK);
+    responses(&r, 10, 2, 99);
+    send(&r, 12);
+    const struct roce_flow_counters c = rig_counters(&r, 2, 1, A);
+    assert_int_equal(c.read_response_gap_events, 1);
+    assert_int_equal(c.read_response_dup, 1);
+    const struct roce_flow_counters q = rig_counters(&r, 1, 2, B);
+    assert_int_equal(q.messages[ROCE_MESSAGE_READ].started, 1);
+    assert_int_equal(q.messages[ROCE_MESSAGE_READ].completed, 1);
+    finish_and_compare(&r, &(struct expected){.implied = 1, .peer_up = 1});
+}
+
+static void test_read_response_lost_behind_the_mirror(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    rig_read(&r, 1, 2, B, START + 8, 0x1000, 3 * 1024 + 100);
+    responses(&r, 8, 4, 99);
+    r.now += 2 * US;
+    rig_read(&r, 1, 2, B, START + 10, 0x1000 + 2048, 1024 + 100);
+    assert_int_equal(r.v.cause, ROCE_CAUSE_IMPLIED_NAK);
+    responses(&r, 10, 2, 99);
+    send(&r, 12);
+    finish_and_compare(&r, &(struct expected){.implied = 1, .peer_down = 1});
+}
+
+static void test_read_response_lost_by_the_capture_only(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    rig_read(&r, 1, 2, B, START + 8, 0x1000, 3 * 1024 + 100);
+    responses(&r, 8, 4, 2);
+    r.now += 10 * US;
+    send(&r, 12);
+    ack(&r, 12);
+    send(&r, 13);
+    roce_flow_finish(r.t);
+    const struct roce_flow_counters q = rig_counters(&r, 1, 2, B);
+    assert_int_equal(q.messages[ROCE_MESSAGE_READ].completed, 1);
+    finish_and_compare(&r, &(struct expected){.peer_capture = 1});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_implied_nak_of_an_atomic),
+        cmocka_unit_test(test_read_response_lost_before_the_mirror),
+        cmocka_unit_test(test_read_response_lost_behind_the_mirror),
+        cmocka_unit_test(test_read_response_lost_by_the_capture_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
