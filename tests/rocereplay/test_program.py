@@ -79,6 +79,8 @@ class Words(unittest.TestCase):
             ("serve", "-i", "lo", "--accept", "smtp"): "'smtp' is none of",
             ("peers", "x"): "'x' is not an option",
             ("play", "--loop", "99999999999999999999", "x"): "'99999999999999999999' is not a number of passes",
+            ("play",): "no capture; name a file",
+            ("play", "-r", "x", "x"): "more than one capture",
             ("play", "--loop", "-1", "x"): "'-1' is not a number of passes",
             ("play", "--duration", " 5", "x"): "' 5' is not a time",
             ("play", "--duration", "0x5", "x"): "'0x5' is not a time",
@@ -92,6 +94,14 @@ class Words(unittest.TestCase):
             if text:
                 self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
             self.assertTrue(done.stderr.startswith("rocereplay: ") or not text)
+
+    def test_capture_by_option(self):
+        capture = str(common.pathlib.Path(__file__).resolve().parent.parent.parent / "pcaps" / "rc_pingpong_1B.pcap")
+        written = []
+        for words in ((capture,), ("-r", capture), (f"--read={capture}",)):
+            run("play", "--raw", "-t", "-w", common.WORK / "again.pcap", *words)
+            written.append((common.WORK / "again.pcap").read_bytes())
+        self.assertEqual(len(set(written)), 1)
 
     def test_failures(self):
         failures = {

@@ -222,13 +222,15 @@ int play_opts_parse(struct play_opts *opts, int argc, char **argv)
     const int words = opt_parse(&play_program, argc, argv, opts);
     if (words < 0)
         return words;
-    if (words != 1) {
+    const int captures = words + (opts->file != NULL);
+    if (captures != 1) {
         msg_print("%s; see rocereplay play --help",
-                  words == 0 ? "no capture; name a file, or - for standard input"
-                             : "more than one capture; give one");
+                  captures == 0 ? "no capture; name a file, or - for standard input"
+                                : "more than one capture; give one");
         return OPT_EXIT_USAGE;
     }
-    opts->file = argv[1];
+    if (opts->file == NULL)
+        opts->file = argv[1];
     opts->has_mtu = opts->base.mtu != 0;
     opts->rules.decode.n_udp_ports = opts->ports.n;
     memcpy(opts->rules.decode.udp_ports, opts->ports.port, sizeof(opts->ports.port));
