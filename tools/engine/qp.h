@@ -28,9 +28,9 @@ static inline uint64_t psn_extend(uint64_t near, uint32_t psn)
  * at |next|, or behind it after going back. */
 struct requester {
     uint32_t tail, cur, head; /* send queue: oldest, being sent, next free; they run freely */
+    uint32_t unasked;         /* packets since |asked| */
     uint64_t una, cur_psn, next;
     uint64_t asked;     /* one past the newest PSN that asked for an answer */
-    uint32_t unasked;   /* packets since then */
     uint32_t ssn, lsn;  /* message number of the newest WQE; the one that credits reach to */
     uint16_t rd_atomic; /* READs, atomics, FLUSHes outstanding */
     uint16_t rd_asked;  /* of these, before the cursor: asked for since it last went back */
