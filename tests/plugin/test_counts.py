@@ -7,7 +7,7 @@ import json
 import subprocess
 import unittest
 
-from common import PCAPS, ROCEDUMP, ROCESTAT, place, rows_and_tables
+from common import PCAPS, ROCEDUMP, ROCESTAT, merged, place, rows_and_tables
 
 OPS = ("send", "write", "read", "atomic", "flush", "atomic_write")
 
@@ -54,21 +54,22 @@ FIELDS = ["frame.number", "rocev2.stream", "rocev2.analysis.gap", "rocev2.analys
 
 
 @functools.cache
-def run(pcap, *args):
-    packets, statistics = rows_and_tables(place().capture(pcap.name), FIELDS, ("rocev2,streams", "rocev2,findings"), *args)
+def everything():
+    """All captures behind each other, whose QPs meet again: for two passes, where a start of tshark counts double."""
+    return merged(place().capture(pcap.name) for pcap in PCAPS)
+
+
+@functools.cache
+def run(capture, *args):
+    packets, statistics = rows_and_tables(capture, FIELDS, ("rocev2,streams", "rocev2,findings"), *args)
     return [dict(zip(FIELDS, values)) for values in packets], statistics
 
 
-def first_pass(pcap):
-    return run(pcap)[0]
-
-
-def second_pass(pcap):
-    return run(pcap, "-2")[0]
-
-
-def statistics(pcap, *args):
-    return run(pcap, *args)[1]
+def runs():
+    """(capture, packets, tables): each by itself in one pass, and all in two."""
+    for pcap in PCAPS:
+        yield (pcap, *run(place().capture(pcap.name)))
+    yield (everything(), *run(everything(), "-2"))
 
 
 @functools.cache
@@ -80,64 +81,59 @@ def rocestat(capture):
 class Counts(unittest.TestCase):
     def test_streams(self):
         flows = 0
-        for pcap in PCAPS:
+        for pcap, _, tables in runs():
             report = rocestat(pcap)
-            for two in ([], ["-2"]):
-                got = {row["Stream"]: row for row in statistics(pcap, *two)["rocev2,streams"]}
-                self.assertEqual(set(got), {str(f["id"]) for f in report["flows"]}, pcap.name)
-                for flow in report["flows"]:
-                    row = got[str(flow["id"])]
-                    for column, value in COLUMNS.items():
-                        with self.subTest(capture=pcap.name, stream=flow["id"], column=column, passes=len(two) + 1):
-                            self.assertEqual(row[column], str(value(flow)))
-                    flows += 1
+            got = {row["Stream"]: row for row in tables["rocev2,streams"]}
+            self.assertEqual(set(got), {str(f["id"]) for f in report["flows"]}, pcap.name)
+            for flow in report["flows"]:
+                row = got[str(flow["id"])]
+                for column, value in COLUMNS.items():
+                    with self.subTest(capture=pcap.name, stream=flow["id"], column=column):
+                        self.assertEqual(row[column], str(value(flow)))
+                flows += 1
         self.assertGreater(flows, 150)
 
     def test_findings(self):
-        for pcap in PCAPS:
+        for pcap, _, tables in runs():
             want = [(f["severity"], f["kind"], str(f["first_frame"] or 0), str(f["count"]), f["text"])
                     for f in rocestat(pcap)["findings"] if f["kind"] not in OTHER_TRAFFIC]
-            for two in ([], ["-2"]):
-                got = [(r["Severity"], r["Kind"], r["First frame"], r["Count"], r["Finding"])
-                       for r in statistics(pcap, *two)["rocev2,findings"]]
-                self.assertEqual(got, want, pcap.name)
+            got = [(r["Severity"], r["Kind"], r["First frame"], r["Count"], r["Finding"])
+                   for r in tables["rocev2,findings"]]
+            self.assertEqual(got, want, pcap.name)
 
     def test_fields_add_up(self):
         """The marks on packets are the counts of their stream."""
         marks = {"gap_events": "rocev2.analysis.gap", "out_of_order": "rocev2.analysis.out_of_order",
                  "rnr_naks": "rocev2.expert.nak_rnr", "cnps": "rocev2.expert.cnp", "ce": "rocev2.expert.ce"}
-        for pcap in PCAPS:
-            sums = collections.defaultdict(collections.Counter)
-            for row in second_pass(pcap):
-                if row["rocev2.stream"] == "":
-                    continue
-                s = sums[int(row["rocev2.stream"])]
-                if row["rocev2.analysis.mirror_duplicate"]:
-                    s["mirror_duplicates"] += 1
-                    continue
-                s["packets"] += 1
-                s["gap_psns"] += int(row["rocev2.analysis.missing"] or 0)
-                for key, field in marks.items():
-                    s[key] += row[field] != ""
-            for flow in rocestat(pcap)["flows"]:
-                for key in ("packets", "gap_events", "gap_psns", "out_of_order", "rnr_naks", "cnps", "ce",
-                            "mirror_duplicates"):
-                    with self.subTest(capture=pcap.name, stream=flow["id"], key=key):
-                        self.assertEqual(sums[flow["id"]][key], flow[key] or 0)
+        packets, _ = run(everything(), "-2")
+        sums = collections.defaultdict(collections.Counter)
+        for row in packets:
+            if row["rocev2.stream"] == "":
+                continue
+            s = sums[int(row["rocev2.stream"])]
+            if row["rocev2.analysis.mirror_duplicate"]:
+                s["mirror_duplicates"] += 1
+                continue
+            s["packets"] += 1
+            s["gap_psns"] += int(row["rocev2.analysis.missing"] or 0)
+            for key, field in marks.items():
+                s[key] += row[field] != ""
+        for flow in rocestat(everything())["flows"]:
+            for key in ("packets", "gap_events", "gap_psns", "out_of_order", "rnr_naks", "cnps", "ce",
+                        "mirror_duplicates"):
+                with self.subTest(stream=flow["id"], key=key):
+                    self.assertEqual(sums[flow["id"]][key], flow[key] or 0)
 
     def test_acked_in(self):
         """Acknowledgements are those that rocedump finds by looking ahead."""
-        compared = 0
-        for pcap in PCAPS:
-            done = subprocess.run([ROCEDUMP, "-A", "--ndjson", "--fields", "frame,acked_in", pcap], check=True,
-                                  capture_output=True, text=True)
-            want = {str(r["frame"]): str(r["acked_in"]) for r in map(json.loads, done.stdout.splitlines()) if "acked_in" in r}
-            got = {row["frame.number"]: row["rocev2.analysis.acked_in"] or row["rocev2.analysis.response_in"]
-                   for row in second_pass(pcap)}
-            got = {frame: answer for frame, answer in got.items() if answer}
-            self.assertEqual(got, want, pcap.name)
-            compared += len(want)
-        self.assertGreater(compared, 1500)
+        done = subprocess.run([ROCEDUMP, "-A", "--ndjson", "--fields", "frame,acked_in", everything()], check=True,
+                              capture_output=True, text=True)
+        want = {str(r["frame"]): str(r["acked_in"]) for r in map(json.loads, done.stdout.splitlines()) if "acked_in" in r}
+        packets, _ = run(everything(), "-2")
+        got = {row["frame.number"]: row["rocev2.analysis.acked_in"] or row["rocev2.analysis.response_in"] for row in packets}
+        got = {frame: answer for frame, answer in got.items() if answer}
+        self.assertEqual(got, want)
+        self.assertGreater(len(want), 1500)
 
     def test_verdicts(self):
         """What is known when a packet is seen equals rocedump's, packet by packet."""
@@ -148,7 +144,8 @@ class Counts(unittest.TestCase):
                                    "frame,gap,retransmission," + ",".join(names), pcap],
                                   check=True, capture_output=True, text=True)
             want = [json.loads(line) for line in done.stdout.splitlines()]
-            got = [[row[name] for name in ("frame.number", *names.values())] for row in first_pass(pcap) if row["rocev2.stream"]]
+            packets, _ = run(place().capture(pcap.name))
+            got = [[row[name] for name in ("frame.number", *names.values())] for row in packets if row["rocev2.stream"]]
             self.assertEqual(len(got), len(want), pcap.name)
             for theirs, (frame, *ours) in zip(want, got):
                 with self.subTest(capture=pcap.name, frame=frame):
