@@ -353,7 +353,8 @@ int run(const struct stat_opts *opts)
     journal_free(&run->journal);
     interval_free(&run->interval);
     headless_del(run->headless);
-    roce_observer_del(run->obs);
+    /* Its threads may still be hashing for the table of flows. */
     feed_close(run->feed);
+    roce_observer_del(run->obs);
     return run->status;
 }
