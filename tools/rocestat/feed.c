@@ -16,9 +16,9 @@
 #include "common/signals.h"
 #include "rocestat/decoder.h"
 
-/* Batches in flight for each thread: enough to ride out a scheduler's whims, few enough to stay in
- * the second-level caches. */
-enum { BATCHES_EACH = 8 };
+/* Batches in flight for each thread: enough to ride out a scheduler's whims. They are large, since
+ * handing one over costs more than what leaves the second-level caches meanwhile. */
+enum { BATCHES_EACH = 3 };
 
 /* Some 50 us. */
 enum { SPINS = 1000 };

@@ -17,7 +17,7 @@
 #include "rocestat/options.h"
 
 /* Alone a batch stays in the first cache levels; among threads it has to pay for a rendezvous. */
-enum { FEED_BATCH_ALONE = 64, FEED_BATCH = 256 };
+enum { FEED_BATCH_ALONE = 64, FEED_BATCH = 1024 };
 
 struct feed_batch {
     struct roce_packet packet[FEED_BATCH]; /* |count| of each: the frames that passed */
