@@ -552,9 +552,8 @@ void pair_break(struct roce_flow_table *t, uint32_t id, bool conflict);
 
 /* episode.c: steps back of the request track */
 void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct hole *was);
-/* episode_late takes note of a request that is known to be late, not resent; |fill|: it fills a
- * hole
- * (|was|). */
+/* episode_late takes note of a request that is known to be late, not resent. |fill| tells whether
+ * it fills a hole, |was|. */
 void episode_late(struct ctx *c, bool fill, const struct hole *was);
 void episode_request_ahead(struct ctx *c);
 /* |acked| is the PSN that a response names; |asks|: it is a NAK of any kind. */

@@ -7,11 +7,12 @@
 
 #include <string.h>
 
-#define SIGN_TS_SHIFT    16
-#define SIGN_ID_BACK_MAX 4096 /* further back it is the next round of the 16-bit number */
-#define SIGN_ID_BACK_NEW \
-    64                 /* the same for a flow of a few frames: random numbers may be behind, too */
-#define SIGN_ID_NEW 16 /* so many frames */
+#define SIGN_TS_SHIFT 16
+/* Further back it is the next round of the 16-bit number; in a flow of no more than SIGN_ID_NEW
+ * frames it may be a random number, too. */
+#define SIGN_ID_BACK_MAX 4096
+#define SIGN_ID_BACK_NEW 64
+#define SIGN_ID_NEW      16
 
 /* A hash of what no hop changes. */
 static inline uint32_t sign_packet(const struct roce_packet *pkt, const struct roce_icrc *icrc)

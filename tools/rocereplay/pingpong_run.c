@@ -119,9 +119,9 @@ static void take_sent(struct game *g)
 {
     struct eng_wc wc;
     while (eng_cq_poll(g->st->send_cq, &wc, 1) > 0) {
-        if (peer_has_gone(g, &wc))
+        if (peer_has_gone(g, &wc)) {
             msg_print("the last message was not acknowledged: the peer has gone");
-        else if (wc.status != ENG_WC_SUCCESS && g->result.status == ENG_WC_SUCCESS) {
+        } else if (wc.status != ENG_WC_SUCCESS && g->result.status == ENG_WC_SUCCESS) {
             g->result.status = wc.status;
             g->result.failed_qpn = wc.qpn;
         }
