@@ -30,6 +30,43 @@ static void test_disconnect_tells_both(void **state)
     rig_del(rig);
 }
 
+/* 4.096 us * 2^15 is 134.217728 ms: b repeats after that, and a stays half as long again. */
+static void test_lost_answer_is_lingered_for(void **state)
+{
+    (void)state;
+    const roce_tstamp interval = UINT64_C(134217728), linger = UINT64_C(201326592);
+    struct rig *rig = rig_new(false, &(struct eng_cm_cfg){.answer_timeout = 15}, NULL);
+    struct rig_pair pair = rig_connect(rig);
+    rig_expect(rig, &rig->b, ENG_CM_ESTABLISHED);
+    assert_int_equal(rig_nth(rig, false, ROCE_CM_REQ, 0)->cm.local_cm_timeout, 15);
+    assert_int_equal(rig_nth(rig, false, ROCE_CM_REQ, 0)->cm.remote_cm_timeout, 18);
+    assert_true(eng_cm_linger(rig->a.cm) == 0);
+    const roce_tstamp begin = rig->now;
+    rig->lose[ROCE_CM_DREP] = 2;
+    eng_cm_disconnect(pair.b, begin);
+    rig_expect(rig, &rig->a, ENG_CM_DISCONNECTED);
+    assert_true(eng_cm_linger(rig->a.cm) == begin + RIG_DELAY + linger);
+    rig_expect(rig, &rig->b, ENG_CM_DISCONNECTED);
+    assert_true(rig->now == begin + 2 * interval + 2 * RIG_DELAY);
+    assert_true(eng_cm_linger(rig->a.cm) == begin + 2 * interval + RIG_DELAY + linger);
+    assert_int_equal(rig_count(rig, true, ROCE_CM_DREQ), 3);
+    assert_true(eng_cm_linger(rig->b.cm) == 0); /* it has been told */
+    rig_del(rig);
+}
+
+static void test_linger_is_bounded(void **state)
+{
+    (void)state;
+    struct rig *rig = rig_new(false, NULL, NULL); /* b would repeat after 1.07 s */
+    struct rig_pair pair = rig_connect(rig);
+    rig_expect(rig, &rig->b, ENG_CM_ESTABLISHED);
+    const roce_tstamp begin = rig->now;
+    eng_cm_disconnect(pair.b, begin);
+    rig_expect(rig, &rig->b, ENG_CM_DISCONNECTED);
+    assert_true(eng_cm_linger(rig->a.cm) == begin + RIG_DELAY + UINT64_C(400000000));
+    rig_del(rig);
+}
+
 static void test_both_disconnect_at_once(void **state)
 {
     (void)state;
@@ -141,6 +178,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_disconnect_tells_both),
+        cmocka_unit_test(test_lost_answer_is_lingered_for),
+        cmocka_unit_test(test_linger_is_bounded),
         cmocka_unit_test(test_both_disconnect_at_once),
         cmocka_unit_test(test_peer_is_silent),
         cmocka_unit_test(test_release_disconnects),

@@ -158,6 +158,7 @@ static void configure(struct eng_cm *cm, const struct eng_cm_cfg *cfg)
     cm->cfg.max_listeners = or_default(cm->cfg.max_listeners, DEFAULT_LISTENERS);
     cm->cfg.max_pending = or_default(cm->cfg.max_pending, DEFAULT_PENDING);
     cm->cfg.timeout = (uint8_t)(or_default(cm->cfg.timeout, DEFAULT_TIMEOUT) & 31);
+    cm->cfg.answer_timeout = (uint8_t)(or_default(cm->cfg.answer_timeout, cm->cfg.timeout) & 31);
     if (cm->cfg.retries == 0 || cm->cfg.retries > MAX_RETRIES)
         cm->cfg.retries = MAX_RETRIES;
     cm->cfg.max_mtu = (uint16_t)or_default(cm->cfg.max_mtu, 4096);
@@ -342,6 +343,11 @@ void eng_cm_expire(struct eng_cm *cm, roce_tstamp now)
 {
     while (eng_cm_next(cm) <= now && cm_event_room(cm))
         expire(&cm->conns[cm->heap[0]], now);
+}
+
+roce_tstamp eng_cm_linger(const struct eng_cm *cm)
+{
+    return cm->linger;
 }
 
 void eng_cm_stats(const struct eng_cm *cm, struct eng_cm_stats *out)

@@ -37,6 +37,7 @@ struct eng_cm_cfg {
     uint32_t max_listeners; /* 0: 16 */
     uint32_t max_pending;   /* requests not accepted yet; more are dropped; 0: 64 */
     uint8_t timeout;        /* a message is repeated after 4.096 us * 2^n; 0: 18 (1.07 s) */
+    uint8_t answer_timeout; /* the same for who waits for us, as requests tell; 0: |timeout| */
     uint8_t retries;        /* 1..15; 0: 15 */
     uint16_t max_mtu;       /* path MTU that the port carries; 0: 4096. Requests for more are
                                rejected (reason 26) */
@@ -153,6 +154,10 @@ void eng_cm_release(struct eng_cm_conn *conn, roce_tstamp now);
 int eng_cm_poll(struct eng_cm *cm, roce_tstamp now);
 roce_tstamp eng_cm_next(const struct eng_cm *cm); /* ENG_NEVER: waits for messages only */
 void eng_cm_expire(struct eng_cm *cm, roce_tstamp now);
+
+/* eng_cm_linger returns until when a DREQ may be repeated because the DREP to it was lost: who goes
+ * before leaves the peer to repeat in vain. 0.4 s after the last DREP at most; 0: none was sent. */
+roce_tstamp eng_cm_linger(const struct eng_cm *cm);
 
 /* Own truth. */
 struct eng_cm_stats {

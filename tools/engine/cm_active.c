@@ -40,7 +40,7 @@ static void request(struct eng_cm_conn *c, const struct eng_cm_param *param,
         .responder_resources = c->responder_resources,
         .initiator_depth = c->initiator_depth,
         .remote_cm_timeout = cm->cfg.timeout,
-        .local_cm_timeout = cm->cfg.timeout,
+        .local_cm_timeout = cm->cfg.answer_timeout,
         .transport = c->service == ENG_RC ? CM_TRANSPORT_RC : CM_TRANSPORT_UC,
         .flow_control = c->flow_control,
         .starting_psn = c->remote_psn,
@@ -112,6 +112,7 @@ int eng_cm_connect(struct eng_cm *cm, roce_tstamp now, uint64_t service_id, uint
     c->min_rnr_timer = param->min_rnr_timer != 0 ? param->min_rnr_timer : DEFAULT_RNR_TIMER;
     c->path_mtu = param->path_mtu != 0 ? param->path_mtu : cm->cfg.max_mtu;
     c->interval = roce_cm_timeout_ns(cm->cfg.timeout);
+    c->peer_interval = roce_cm_timeout_ns(cm->cfg.answer_timeout);
     const int rc = cm_qp_init(c, now);
     if (rc != 0) {
         cm_conn_free(c);

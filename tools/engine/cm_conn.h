@@ -62,7 +62,8 @@ struct eng_cm_conn {
     uint8_t repeats; /* left */
     roce_tstamp expiry;
     uint64_t interval;
-    uint32_t heap_slot; /* in the timer heap, CM_NONE: no timer */
+    uint64_t peer_interval; /* after which the peer repeats a DREQ */
+    uint32_t heap_slot;     /* in the timer heap, CM_NONE: no timer */
     uint32_t next[CM_KEYS];
     struct cm_links links;
 
@@ -105,6 +106,7 @@ struct eng_cm {
     struct eng_cm_cfg cfg;
     struct eng_rng rng;
     uint64_t secret; /* of the hash */
+    roce_tstamp linger;
     uint32_t id_mask, id_bits;
     struct eng_cm_conn *conns;
     uint32_t *heads[CM_KEYS];

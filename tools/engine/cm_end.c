@@ -39,6 +39,17 @@ int eng_cm_disconnect(struct eng_cm_conn *c, roce_tstamp now)
     return 0;
 }
 
+#define LINGER_MAX UINT64_C(400000000)
+
+/* Half as long again as the peer waits: its clock is coarse, and it may be late. */
+static void linger(struct eng_cm *cm, const struct eng_cm_conn *c, roce_tstamp now)
+{
+    const uint64_t wait = c->peer_interval / 2 * 3;
+    const roce_tstamp until = now + (wait < LINGER_MAX ? wait : LINGER_MAX);
+    if (until > cm->linger)
+        cm->linger = until;
+}
+
 static void answer_dreq(struct eng_cm *cm, const struct cm_in *in)
 {
     const struct roce_cm drep = {
@@ -62,6 +73,7 @@ void cm_on_dreq(struct eng_cm *cm, const struct cm_in *in)
         cm->stats.unexpected++;
         return;
     }
+    linger(cm, c, in->now);
     switch ((enum cm_state)c->state) {
     case CM_REP_SENT: /* neither RTU nor data arrived, yet the peer was there */
         cm_established(c, NULL);

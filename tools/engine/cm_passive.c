@@ -108,6 +108,7 @@ static void fill(struct eng_cm_conn *c, const struct cm_in *in)
     c->ack_timeout = req->primary.ack_timeout;
     c->path_mtu = cm_mtu_bytes(req->path_mtu);
     c->interval = roce_cm_timeout_ns(least(c->cm->cfg.timeout, req->local_cm_timeout));
+    c->peer_interval = roce_cm_timeout_ns(req->remote_cm_timeout);
     cm_key_set(c, CM_BY_ID);
     cm_key_set(c, CM_BY_QPN);
 }

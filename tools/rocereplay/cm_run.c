@@ -15,7 +15,11 @@
 
 #define END_NS UINT64_C(3000000000)
 
-enum { PARTIES = 256, ECHO_MAX = 65536 };
+enum {
+    PARTIES = 256,
+    ECHO_MAX = 65536,
+    ANSWER_TIMEOUT = 16, /* 0.27 s: a peer that misses our DREP asks again while we are there */
+};
 
 static const struct party_app *app_of(const struct replay_opts *opts)
 {
@@ -31,6 +35,7 @@ int cm_open(struct station *st)
     const struct eng_cm_cfg cfg = {
         .max_conns = (uint32_t)(st->opts->qps * 2 + 1024),
         .max_mtu = (uint16_t)st->opts->mtu,
+        .answer_timeout = ANSWER_TIMEOUT,
         .seed = st->seed,
     };
     st->cm = eng_cm_new(st->dev, &cfg, station_now(st));
@@ -152,15 +157,16 @@ static void wait_received(struct end *end)
     }
 }
 
-static void disconnect(struct end *end, struct eng_cm_conn **conn)
+/* |well|: DREQs are repeated as often as the connection manager does; else the peer may be dead. */
+static void disconnect(struct end *end, struct eng_cm_conn **conn, bool well)
 {
     struct station *st = end->st;
-    const roce_tstamp give_up = station_now(st) + END_NS;
+    const roce_tstamp give_up = well ? ENG_NEVER : station_now(st) + END_NS;
     uint32_t left = 0;
     for (uint32_t i = 0; i < end->plan.n; i++)
         if (conn[i] != NULL && eng_cm_disconnect(conn[i], station_now(st)) == 0)
             left++;
-    while (left > 0 && station_now(st) < give_up) {
+    while (left > 0 && station_now(st) < give_up && !(well && signals_interrupted())) {
         struct eng_cm_event event;
         const int moved = station_turn(st);
         if (moved < 0)
@@ -171,7 +177,7 @@ static void disconnect(struct end *end, struct eng_cm_conn **conn)
         if (moved == 0)
             (void)station_idle(st, give_up, -1, 0);
     }
-    (void)station_settle(st);
+    (void)station_leave(st);
     for (uint32_t i = 0; i < end->plan.n; i++)
         if (conn[i] != NULL)
             eng_cm_release(conn[i], station_now(st));
@@ -200,7 +206,7 @@ static int load_client(struct station *st, const struct eng_ah *ah)
         wait_received(&end);
     load = end.load.result;
     if (st->cm != NULL && end.lanes != NULL)
-        disconnect(&end, conn);
+        disconnect(&end, conn, rc == 0 && !end.load.failed && !signals_interrupted());
     (void)snprintf(peer, sizeof(peer), "rocereplay at %s by rdma_cm", st->opts->host);
     const struct result result = {
         .op = st->opts->op_name,
@@ -346,7 +352,7 @@ void cm_run_del(struct cm_run *run)
     if (run == NULL)
         return;
     if (run->end.st->cm != NULL)
-        disconnect(&run->end, run->conn);
+        disconnect(&run->end, run->conn, false);
     free(run->conn);
     free(run);
 }

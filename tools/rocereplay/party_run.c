@@ -245,5 +245,5 @@ int party_run(struct station *st, struct party *parties, uint32_t n, const struc
             (void)station_idle(st, give_up, -1, 0);
     }
     /* The last answer of the connection manager has to leave. */
-    return station_settle(st) != 0 || set.failed ? -1 : 0;
+    return station_leave(st) != 0 || set.failed ? -1 : 0;
 }

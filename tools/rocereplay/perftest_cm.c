@@ -416,7 +416,7 @@ void perftest_cm_close(struct perftest_cm *cm)
         wait_until_over(cm, cm->client ? LATE_NS : last_ack_ns(st->opts));
         if (!cm->over && eng_cm_disconnect(cm->conn, station_now(st)) == 0)
             wait_until_over(cm, LATE_NS);
-        (void)station_settle(st);
+        (void)station_leave(st);
     }
     for (uint32_t i = 0; i < cm->n; i++)
         if (cm->conns[i] != NULL)

@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "common/msg.h"
+#include "common/signals.h"
 #include "port/afpacket.h"
 #include "port/file.h"
 #include "port/loopback.h"
@@ -299,4 +300,21 @@ int station_settle(struct station *st)
         (void)station_idle(st, station_now(st) + QUIET_NS, -1, 0);
     }
     return 0;
+}
+
+static bool lingers(const struct station *st)
+{
+    return st->cm != NULL && station_now(st) < eng_cm_linger(st->cm) && !signals_interrupted();
+}
+
+int station_leave(struct station *st)
+{
+    while (lingers(st)) {
+        const int n = station_turn(st);
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            (void)station_idle(st, eng_cm_linger(st->cm), -1, 0);
+    }
+    return station_settle(st);
 }

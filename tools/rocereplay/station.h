@@ -58,5 +58,7 @@ int station_turn(struct station *st);
 bool station_idle(struct station *st, roce_tstamp until, int fd, short events);
 /* station_settle turns until for some ms no frame has moved. 0, or -1 with a message printed. */
 int station_settle(struct station *st);
+/* station_leave settles, and answers DREQs that are repeated because our DREP was lost. */
+int station_leave(struct station *st);
 
 #endif
