@@ -348,10 +348,48 @@ static void test_old_read_data_keeps_the_timer_off(void **state)
     }
     craft_expect_silence(r, 0);
     assert_int_equal(rig_stats(r, 0).timeouts, 0);
-    r->loop.now += 1048576;
+    r->loop.now +=
+        UINT64_C(4) * 1048576 - 1; /* the longest that a timeout may be (IBTA 9.7.6.1.3) */
+    eng_dev_expire(r->side[0].dev, r->loop.now);
+    craft_expect_silence(r, 0);
+    r->loop.now += 1;
     eng_dev_expire(r->side[0].dev, r->loop.now);
     expect(r, ROCE_OPCODE_RC_READ_REQUEST, 0, true);
     assert_int_equal(rig_stats(r, 0).timeouts, 1);
+    rig_del(r);
+}
+
+/* The peer pauses in the middle of an old answer for longer than the timer waits, and goes on: that
+ * spends no retry. Its next answer begins further back, and what is missing there does. */
+static void test_old_read_data_after_a_timeout_say_nothing(void **state)
+{
+    (void)state;
+    struct rig *r = start((struct rig_opts){.timeout = 8, .retry_cnt = 3});
+    uint8_t data[256] = {0};
+    post(r, ENG_WR_READ, 40 * 256);
+    expect(r, ROCE_OPCODE_RC_READ_REQUEST, 0, true);
+    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 1, data, 256); /* 0 is lost */
+    expect(r, ROCE_OPCODE_RC_READ_REQUEST, 0, true);
+    r->loop.now += UINT64_C(1048576);
+    eng_dev_expire(r->side[0].dev, r->loop.now);
+    expect(r, ROCE_OPCODE_RC_READ_REQUEST, 0, true);
+    for (uint32_t i = 2; i < 20; i++)
+        read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, i, data, 256);
+    craft_expect_silence(r, 0);
+    assert_int_equal(rig_stats(r, 0).implied_naks, 1);
+    r->loop.now += UINT64_C(4) * 1048576;
+    eng_dev_expire(r->side[0].dev, r->loop.now);
+    expect(r, ROCE_OPCODE_RC_READ_REQUEST, 0, true); /* the third of three retries */
+    assert_int_equal(rig_stats(r, 0).timeouts, 2);
+    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, 0, data, 256);
+    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 21, data, 256); /* 20 is lost */
+    expect(r, ROCE_OPCODE_RC_READ_REQUEST, 20, true);
+    r->loop.now += UINT64_C(1048576);
+    eng_dev_expire(r->side[0].dev, r->loop.now);
+    expect(r, ROCE_OPCODE_RC_READ_REQUEST, 20, true);
+    read_answer(r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 21, data, 256); /* again */
+    expect(r, ROCE_OPCODE_RC_READ_REQUEST, 20, true);
+    assert_int_equal(rig_stats(r, 0).implied_naks, 3);
     rig_del(r);
 }
 
@@ -585,6 +623,7 @@ int main(void)
         cmocka_unit_test(test_many_holes_in_read_data),
         cmocka_unit_test(test_reads_after_a_loss_are_asked_for_in_turn),
         cmocka_unit_test(test_old_read_data_keeps_the_timer_off),
+        cmocka_unit_test(test_old_read_data_after_a_timeout_say_nothing),
         cmocka_unit_test(test_ack_beyond_a_read_implies_a_nak),
         cmocka_unit_test(test_responses_that_do_not_fit),
         cmocka_unit_test(test_no_more_reads_than_agreed),

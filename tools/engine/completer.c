@@ -20,7 +20,7 @@ static void progress(struct eng_qp *qp, roce_tstamp now)
     struct requester *s = &qp->s;
     s->retry_left = qp->retry_cnt;
     s->rnr_left = qp->rnr_retry;
-    s->implied = false;
+    s->implied = IMPLIED_NONE;
     if (s->una < s->asked && s->una != s->next && qp->timer.rnr == ENG_NEVER)
         requester_arm(qp, now);
     else
@@ -55,13 +55,27 @@ static enum reach acknowledge(struct eng_qp *qp, roce_tstamp now, uint64_t upto)
     return reach;
 }
 
-static void implied_nak(struct eng_qp *qp, roce_tstamp now)
+/* Whether the response behind a hole belongs to what was asked before going back: such data go on
+ * where they were, be it after a pause that the timer did not wait for. The answer to what was
+ * asked again begins further back. */
+static bool is_stale(struct requester *s, uint64_t psn)
 {
-    if (qp->s.implied) {
-        qp_drop(qp, now, ENG_DROP_GHOST, qp->s.una);
+    const bool on = (int16_t)((uint16_t)psn - s->heard) > 0;
+    const bool stale = s->implied == IMPLIED_WENT_BACK || (s->implied == IMPLIED_TIMED_OUT && on);
+    if (s->implied == IMPLIED_TIMED_OUT)
+        s->implied = IMPLIED_WENT_BACK;
+    s->heard = (uint16_t)psn;
+    return stale;
+}
+
+static void implied_nak(struct eng_qp *qp, roce_tstamp now, uint64_t psn, bool kept)
+{
+    if (is_stale(&qp->s, psn)) {
+        if (!kept)
+            qp_drop(qp, now, ENG_DROP_GHOST, qp->s.una);
         return;
     }
-    qp->s.implied = true;
+    qp->s.implied = IMPLIED_WENT_BACK;
     qp->stats.implied_naks++;
     retry_go_back(qp, now, qp->s.una, ENG_CAUSE_IMPLIED);
 }
@@ -157,8 +171,8 @@ static void data_response(struct eng_qp *qp, roce_tstamp now, const struct rx *r
     const struct requester *s = &qp->s;
     if (acknowledge(qp, now, psn) == HOLE) {
         const bool kept = keep(qp, now, rx, psn);
-        if (qp->state != ENG_ERR && !(kept && s->implied))
-            implied_nak(qp, now);
+        if (qp->state != ENG_ERR)
+            implied_nak(qp, now, psn, kept);
         return;
     }
     const struct send_wqe *wqe = qp_send_wqe(qp, s->tail);
@@ -205,7 +219,7 @@ static void nak(struct eng_qp *qp, roce_tstamp now, uint64_t psn, uint8_t syndro
     qp->stats.naks_received++;
     device_trace(qp->dev, now, ENG_TRACE_NAK_RECEIVED, ENG_CAUSE_NONE, qp->qpn, psn, syndrome);
     if (acknowledge(qp, now, psn) == HOLE) {
-        implied_nak(qp, now);
+        implied_nak(qp, now, psn, false);
         return;
     }
     if (code != ROCE_NAK_PSN_SEQUENCE_ERROR)
@@ -220,7 +234,7 @@ static void rnr_nak(struct eng_qp *qp, roce_tstamp now, uint64_t psn, uint8_t sy
     qp->stats.rnr_received++;
     device_trace(qp->dev, now, ENG_TRACE_RNR_RECEIVED, ENG_CAUSE_NONE, qp->qpn, psn, syndrome);
     if (acknowledge(qp, now, psn) == HOLE)
-        implied_nak(qp, now);
+        implied_nak(qp, now, psn, false);
     else if (qp->timer.rnr == ENG_NEVER)
         retry_rnr(qp, now, roce_aeth_value(syndrome));
 }
@@ -234,7 +248,7 @@ static void acknowledge_packet(struct eng_qp *qp, roce_tstamp now, const struct 
         qp->stats.acks_received++;
         take_credits(qp, &rx->pkt->aeth);
         if (acknowledge(qp, now, psn + 1) == HOLE)
-            implied_nak(qp, now);
+            implied_nak(qp, now, psn, false);
         break;
     case ROCE_AETH_RNR_NAK:
         rnr_nak(qp, now, psn, syndrome);
@@ -252,9 +266,14 @@ void completer_response(struct eng_qp *qp, roce_tstamp now, const struct rx *rx)
 {
     struct requester *s = &qp->s;
     const uint64_t psn = psn_extend(s->una, rx->pkt->bth.psn);
-    /* The peer is at work on what was asked before, which may take longer than the timeout. */
-    if (rx->info->op == ROCE_OP_READ_RESPONSE && psn < s->next && qp->timer.ack != ENG_NEVER)
-        requester_arm(qp, now);
+    /* The peer is at work on what was asked before, which may take longer than the timeout. Behind
+     * a hole it has to end that first: to ask once more would only lengthen its work. */
+    if (rx->info->op == ROCE_OP_READ_RESPONSE && psn < s->next && qp->timer.ack != ENG_NEVER) {
+        if (psn > s->una && s->implied != IMPLIED_NONE)
+            requester_arm_late(qp, now);
+        else
+            requester_arm(qp, now);
+    }
     if (psn < s->una || psn >= s->next) {
         /* Old or never asked for. What it says of credits still holds. */
         if (rx->info->op == ROCE_OP_ACK && roce_aeth_kind(rx->pkt->aeth.syndrome) == ROCE_AETH_ACK)

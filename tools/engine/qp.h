@@ -24,6 +24,9 @@ static inline uint64_t psn_extend(uint64_t near, uint32_t psn)
     return d < 0x800000 ? near + d : near + d - 0x1000000;
 }
 
+/* Since there was progress: nothing; went back for an implied NAK; and has waited in vain since. */
+enum implied { IMPLIED_NONE, IMPLIED_WENT_BACK, IMPLIED_TIMED_OUT };
+
 /* |una| .. |next| are outstanding. The cursor |cur|, |cur_psn| is where the next packet comes from:
  * at |next|, or behind it after going back. */
 struct requester {
@@ -34,12 +37,13 @@ struct requester {
     uint32_t ssn, lsn;  /* message number of the newest WQE; the one that credits reach to */
     uint16_t rd_atomic; /* READs, atomics, FLUSHes outstanding */
     uint16_t rd_asked;  /* of these, before the cursor: asked for since it last went back */
-    uint16_t rd_limit;  /* READs of several packets are asked for while |rd_asked| is below */
-    uint16_t rd_whole;  /* answered since that limit moved */
+    uint16_t heard;     /* low bits of the PSN of the newest response behind a hole */
+    uint8_t rd_limit;   /* READs of several packets are asked for while |rd_asked| is below */
+    uint8_t rd_whole;   /* answered since that limit moved */
     uint8_t retry_left, rnr_left;
     uint8_t local_error; /* enum eng_wc_status of the WQE at the cursor, which waits for those
                             before it */
-    bool implied;        /* went back for an implied NAK and had no progress since */
+    uint8_t implied;     /* enum implied */
     struct ahead ahead;  /* of the oldest READ, behind |una| */
 };
 

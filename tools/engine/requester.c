@@ -26,7 +26,7 @@ void requester_start(struct eng_qp *qp, uint32_t psn)
     struct requester *s = &qp->s;
     s->una = s->cur_psn = s->next = s->asked = start;
     s->rd_asked = 0;
-    s->rd_limit = UINT16_MAX;
+    s->rd_limit = UINT8_MAX;
     s->ahead.n = 0;
 }
 
@@ -235,10 +235,21 @@ static void sent(struct eng_qp *qp, roce_tstamp now, const struct draft *d)
         qp_complete_send(qp, now, ENG_WC_SUCCESS);
 }
 
+static void arm(struct eng_qp *qp, roce_tstamp now, unsigned times)
+{
+    qp->timer.ack = qp->timeout == 0 ? ENG_NEVER : now + times * (UINT64_C(4096) << qp->timeout);
+    timer_update(qp);
+}
+
 void requester_arm(struct eng_qp *qp, roce_tstamp now)
 {
-    qp->timer.ack = qp->timeout == 0 ? ENG_NEVER : now + (UINT64_C(4096) << qp->timeout);
-    timer_update(qp);
+    arm(qp, now, 1);
+}
+
+/* IBTA 9.7.6.1.3: four times what the timeout says at most. */
+void requester_arm_late(struct eng_qp *qp, roce_tstamp now)
+{
+    arm(qp, now, 4);
 }
 
 void requester_guard(struct eng_qp *qp, roce_tstamp now)

@@ -16,6 +16,8 @@ int requester_write(struct eng_qp *qp, roce_tstamp now, uint8_t *buf);
 void requester_seek(struct eng_qp *qp, uint64_t psn);
 /* requester_arm starts the ACK timer afresh. */
 void requester_arm(struct eng_qp *qp, roce_tstamp now);
+/* requester_arm_late starts it with the longest time that it may have. */
+void requester_arm_late(struct eng_qp *qp, roce_tstamp now);
 
 /* requester_guard makes sure, when nothing can be sent, that what is outstanding has a timer. */
 void requester_guard(struct eng_qp *qp, roce_tstamp now);

@@ -68,7 +68,8 @@ void retry_ack_timeout(struct eng_qp *qp, roce_tstamp now)
     if (qp->s.una == qp->s.next)
         return;
     qp->stats.timeouts++;
-    qp->s.implied = false;
+    if (qp->s.implied != IMPLIED_NONE)
+        qp->s.implied = IMPLIED_TIMED_OUT;
     device_trace(qp->dev, now, ENG_TRACE_TIMEOUT, ENG_CAUSE_NONE, qp->qpn, qp->s.una,
                  qp->s.next - qp->s.una);
     retry_go_back(qp, now, qp->s.una, ENG_CAUSE_TIMEOUT);
