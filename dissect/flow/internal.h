@@ -9,6 +9,7 @@
 #include "batch.h"
 #include "histpool.h"
 #include "pool.h"
+#include "trouble.h"
 
 #define HOT_SLOTS    3 /* opcodes whose counters lie where every frame looks */
 #define OPCODE_SLOTS 9 /* further ones */
@@ -166,84 +167,6 @@ static inline const struct hist_head *hist_of_acks(const struct hist_pair *pair)
     return pair->message.flag != 0 ? &pair->ack : &pair->message;
 }
 
-struct episode {
-    uint32_t psn;     /* restart PSN */
-    uint32_t end;     /* PSN behind the frame resent last */
-    uint32_t high;    /* PSN behind the highest frame resent */
-    uint32_t count;   /* frames resent */
-    uint32_t missing; /* frames that did not get here the last time, from |psn| on */
-    uint8_t cause;    /* unless |silent| */
-    uint8_t location;
-    bool open;
-    bool fill;         /* the restart PSN had not been captured */
-    bool late;         /* may still turn out to be reordering */
-    bool acked;        /* the restart PSN was answered before */
-    bool answered_far; /* the answer acknowledges frames that have not been resent */
-    bool silent;       /* neither NAK, RNR nor implied NAK: judged by |wait| */
-    bool atomic;
-    bool unasked;      /* the newest request before it asked for no answer */
-    bool dups;         /* frames captured before were resent */
-    bool copied;       /* the network duplicated the frame: nobody resent it */
-    bool overtaken;    /* the answer was not lost: a later one overtook it */
-    bool reordered;    /* the restart frame came late, or behind a gap that late ones filled */
-    bool read;         /* the restart frame is a READ request */
-    bool answer_twice; /* the answer was captured once, but its newest copy was not */
-    bool in_hole;      /* the frame asked for has not been captured: counted with its hole */
-    bool undecided;    /* closed; whether a frame was lost is told by the answers to come */
-    uint32_t answers;  /* that acknowledge all before |answered|, the furthest yet */
-    uint32_t answered;
-    uint64_t first_frame, last_frame, orig_frame, ask_frame;
-    roce_tstamp ts;
-    roce_duration wait, late_by;
-};
-
-#define EARLY_MAX   4
-#define AGAIN_MAX   6
-#define SILENT_BINS 24 /* 4.096 us << bin; longer waits share the last */
-
-/* Everything that a healthy flow does not need. */
-struct trouble {
-    uint32_t gap_events;
-    uint32_t retransmitted, dup, fill, out_of_order;
-    uint32_t mirror_dup, mirror_seen;
-    uint32_t rr_dup, rr_gap;
-    uint64_t gap_psns;
-    uint32_t icrc_bad, malformed, sliced;
-    uint32_t naks[ROCE_NAK_MAX + 1];
-    uint32_t rnr, reserved;
-    uint8_t rnr_timer;
-    uint8_t fatal; /* NAK code + 1 of a NAK that stops the requester */
-    uint64_t fatal_frame;
-    uint32_t fatal_requests; /* requests of the flow since */
-    uint32_t loss[ROCE_LOST_COUNT];
-    uint32_t refused;
-    uint32_t cause[ROCE_CAUSE_COUNT];
-    uint16_t silent[SILENT_BINS]; /* episodes judged by their wait, not yet in |cause| */
-    uint32_t repeat_psn, repeats; /* resends of one PSN in a row */
-    bool repeat_answered;
-    bool has_nak, has_rnr, has_skip; /* asked of this flow's requester, not yet obeyed */
-    uint32_t nak_psn, rnr_psn, skip_psn;
-    bool has_late; /* |late_psn|: an answer that was skipped came after all */
-    uint32_t late_psn;
-    /* PSNs from a late request on to the end of those that overtook it */
-    uint32_t overtook_psn, overtook_len;
-    /* the READ issued again last: its PSNs, and how far its new answer was captured */
-    uint32_t reread_psn, reread_end, reread_next;
-    uint64_t nak_frame, rnr_frame, skip_frame;
-    roce_tstamp nak_ts, rnr_ts, skip_ts;
-    uint32_t old_count[ROCE_MESSAGE_OPS]; /* messages dropped from the pending list, by operation */
-    uint32_t old_psn;
-    bool has_old;
-    /* PSNs whose newest transmission did not get here whole: skipped in a resent stream, or with a
-     * wrong ICRC */
-    struct {
-        uint32_t psn, len;
-    } again[AGAIN_MAX];
-    uint8_t again_next;
-    struct episode ep;
-    uint32_t early[EARLY_MAX]; /* struct early_episode, in order */
-};
-
 /* A request that waits for its answer, or an AckReq frame inside a message. One cache line. */
 enum node_kind {
     NODE_END,    /* last packet of a SEND or WRITE */
@@ -294,16 +217,6 @@ static inline uint32_t node_joined_bytes(const struct node *first, uint32_t rest
 #define NODE_LAST_SEEN 16 /* READ: its last response came, but not all before it; |ts| when */
 #define NODE_NO_START  32 /* first packet not captured: no message latency */
 
-/* An episode that ended before the pair was known, in the nodes' pool. */
-struct early_episode {
-    uint32_t psn, count, missing;
-    bool fill, atomic, read;
-    roce_tstamp ts;
-    roce_duration wait;
-    uint64_t first_frame, last_frame, orig_frame;
-};
-
-_Static_assert(sizeof(struct early_episode) <= 64, "early episodes share the nodes' pool");
 /* Two responses seen while their peer is undecided. */
 struct obs {
     roce_tstamp ts;
@@ -385,8 +298,8 @@ struct copy {
 
 struct roce_flow_table {
     struct flow *flows;
-    struct pool flow_pool, path_pool, node_pool, hole_pool, trouble_pool, wide_pool, op_pool,
-        hist_pool, port_pool, cm_pool;
+    struct pool flow_pool, path_pool, node_pool, hole_pool, trouble_pool, affair_pool, rare_pool,
+        wide_pool, op_pool, hist_pool, port_pool, cm_pool;
     struct hist_pool page_pool;
     uint64_t *flow_index, *path_index; /* hash in the high half, id + 1 in the low one */
     uint32_t flow_mask, path_mask, index_max;
@@ -465,7 +378,6 @@ uint64_t table_hash(const struct roce_flow_table *t, const struct roce_packet *p
 uint32_t table_get(struct roce_flow_table *t, const struct roce_packet *pkt,
                    const struct look *look, bool *created);
 void table_path_key(const struct roce_packet *pkt, struct path *key);
-struct trouble *trouble_of(struct roce_flow_table *t, struct flow *f);
 static inline struct trouble *trouble_peek(const struct roce_flow_table *t, const struct flow *f)
 {
     return f->trouble == NIL ? NULL : pool_at(&t->trouble_pool, f->trouble);
@@ -558,13 +470,15 @@ void episode_late(struct ctx *c, bool fill, const struct hole *was);
 void episode_request_ahead(struct ctx *c);
 /* |acked| is the PSN that a response names; |asks|: it is a NAK of any kind. */
 void episode_response(struct roce_flow_table *t, uint32_t id, uint32_t acked, bool asks);
-void episode_read_response(struct trouble *trouble, uint32_t psn);
-void episode_answered_late(struct trouble *trouble);
+void episode_read_response(struct roce_flow_table *t, struct flow *f, uint32_t psn);
+void episode_answered_late(struct roce_flow_table *t, struct flow *f);
 void episode_missing(struct roce_flow_table *t, struct flow *f, uint32_t psn, uint32_t len);
 void episode_obeyed(struct roce_flow_table *t, struct flow *f);
 void episode_close(struct roce_flow_table *t, uint32_t id, bool at_end);
-void episode_pair_known(struct roce_flow_table *t, uint32_t id);
-void episode_unpaired_end(struct roce_flow_table *t, uint32_t id);
+
+/* early.c: episodes from before the pair was known */
+void early_pair_known(struct roce_flow_table *t, uint32_t id);
+void early_unpaired_end(struct roce_flow_table *t, uint32_t id);
 
 /* loss.c: where it was lost */
 void loss_count(struct roce_flow_table *t, uint32_t id, enum roce_location where, uint32_t count,

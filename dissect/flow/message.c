@@ -88,10 +88,10 @@ static void pend_drop_oldest(struct roce_flow_table *t, struct flow *f)
     const struct node *node = node_at(t, f->pend_head);
     if (node->kind != NODE_ACKREQ && node->kind != NODE_OPEN &&
         !(node->flags & (NODE_SKIPPED | NODE_NO_START))) {
-        struct trouble *trouble = trouble_of(t, f);
-        trouble->old_count[node->op]++;
-        trouble->old_psn = node->last_psn;
-        trouble->has_old = true;
+        struct affair *affair = affair_of(t, f);
+        affair->old_count[node->op]++;
+        affair->old_psn = node->last_psn;
+        affair->has_old = true;
     }
     t->forgotten++;
     pend_remove(t, f, NIL, f->pend_head);

@@ -21,8 +21,7 @@ static bool is_rule(uint32_t copies, uint32_t frames)
 
 static void count_copy(struct roce_flow_table *t, struct flow *f)
 {
-    struct trouble *trouble = trouble_of(t, f);
-    if (trouble->mirror_dup++ == 0 && event_wanted(t, ROCE_EVENT_MIRROR_DUP)) {
+    if (rare_of(t, f)->mirror_dup++ == 0 && event_wanted(t, ROCE_EVENT_MIRROR_DUP)) {
         const struct roce_event e = event_make(t, ROCE_EVENT_MIRROR_DUP, flow_id(t, f));
         event_emit(t, &e);
     }
@@ -90,7 +89,6 @@ static bool judge(struct ctx *c, const struct roce_icrc *icrc, bool same_attribu
         return true;
     }
     t->mirror_copies++;
-    struct trouble *trouble;
     switch ((enum mirror_state)t->mirror_state) {
     case MIRROR_UNDECIDED:
         put_aside(c, icrc);
@@ -103,10 +101,8 @@ static bool judge(struct ctx *c, const struct roce_icrc *icrc, bool same_attribu
         break;
     }
     /* A mirror that doubles only some flows, or begins later. */
-    trouble = trouble_of(t, c->f);
-    trouble->mirror_seen++;
-    if (trouble->mirror_seen < DECIDE_FRAMES ||
-        !is_rule(trouble->mirror_seen, (uint32_t)(c->f->packets & UINT32_MAX)))
+    const uint32_t seen = ++rare_of(t, c->f)->mirror_seen;
+    if (seen < DECIDE_FRAMES || !is_rule(seen, (uint32_t)(c->f->packets & UINT32_MAX)))
         return false;
     count_copy(t, c->f);
     return true;

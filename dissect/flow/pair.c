@@ -596,8 +596,8 @@ void pair_set(struct roce_flow_table *t, uint32_t a, uint32_t b, bool cm, uint32
     }
     apply_observations(t, v);
     if (fa->peer == b) {
-        episode_pair_known(t, a);
-        episode_pair_known(t, b);
+        early_pair_known(t, a);
+        early_pair_known(t, b);
         episode_obeyed(t, fa);
         episode_obeyed(t, fb);
     }

@@ -106,39 +106,48 @@ bool roce_flow_info(const struct roce_flow_table *table, uint32_t id, struct roc
     return true;
 }
 
+static void fill_rare(const struct rare *rare, struct roce_flow_counters *out)
+{
+    for (int i = 0; i <= ROCE_NAK_MAX; i++) {
+        out->naks[i] = rare->naks[i];
+        out->acks -= rare->naks[i];
+    }
+    out->aeth_reserved = rare->reserved;
+    out->acks -= rare->reserved;
+    out->icrc_bad = rare->icrc_bad;
+    out->mirror_duplicates = rare->mirror_dup;
+    out->malformed = rare->malformed;
+    out->sliced = rare->sliced;
+}
+
 static void fill_trouble(const struct roce_flow_table *t, const struct flow *f,
                          struct roce_flow_counters *out)
 {
     const struct trouble *trouble = trouble_peek(t, f);
     if (trouble == NULL)
         return;
-    for (int i = 0; i <= ROCE_NAK_MAX; i++) {
-        out->naks[i] = trouble->naks[i];
-        out->acks -= trouble->naks[i];
-    }
+    const struct rare *rare = rare_peek(t, f);
+    if (rare != NULL)
+        fill_rare(rare, out);
+    out->naks[ROCE_NAK_PSN_SEQUENCE_ERROR] = trouble->sequence_naks;
     out->rnr_naks = trouble->rnr;
     out->rnr_timer = trouble->rnr_timer;
-    out->aeth_reserved = trouble->reserved;
-    out->acks -= out->rnr_naks + out->aeth_reserved;
-    out->icrc_bad = trouble->icrc_bad;
+    out->acks -= out->rnr_naks + out->naks[ROCE_NAK_PSN_SEQUENCE_ERROR];
     out->gap_events = trouble->gap_events;
     out->gap_psns = trouble->gap_psns;
     out->retransmitted = trouble->retransmitted;
     out->retransmitted_dup = trouble->dup;
-    out->retransmitted_fill = trouble->fill;
+    out->retransmitted_fill = trouble->retransmitted - trouble->dup;
     out->out_of_order = trouble->out_of_order;
-    out->mirror_duplicates = trouble->mirror_dup;
     out->read_response_dup = trouble->rr_dup;
     out->read_response_gap_events = trouble->rr_gap;
-    out->malformed = trouble->malformed;
-    out->sliced = trouble->sliced;
     for (int i = 0; i < ROCE_LOST_COUNT; i++)
         out->loss[i] = trouble->loss[i];
     out->loss_refused = trouble->refused;
     for (int i = 0; i < ROCE_CAUSE_COUNT; i++)
         out->retransmission_cause[i] = trouble->cause[i];
     for (uint32_t bin = 0; bin < SILENT_BINS; bin++)
-        out->retransmission_cause[silent_cause(t, f, bin)] += trouble->silent[bin];
+        out->retransmission_cause[silent_cause(t, f, bin)] += trouble_silent(t, f, bin);
     for (int i = 0; i < ROCE_CAUSE_COUNT; i++)
         out->episodes += out->retransmission_cause[i];
 }
@@ -289,9 +298,10 @@ uint32_t roce_flow_capacity(const struct roce_flow_table *table)
 
 void roce_flow_stats(const struct roce_flow_table *table, struct roce_flow_stats *out)
 {
-    const struct pool *tracks[] = {&table->flow_pool, &table->path_pool,    &table->node_pool,
-                                   &table->hole_pool, &table->trouble_pool, &table->wide_pool,
-                                   &table->op_pool,   &table->port_pool,    &table->cm_pool};
+    const struct pool *tracks[] = {&table->flow_pool,   &table->path_pool,    &table->node_pool,
+                                   &table->hole_pool,   &table->trouble_pool, &table->wide_pool,
+                                   &table->op_pool,     &table->port_pool,    &table->cm_pool,
+                                   &table->affair_pool, &table->rare_pool};
     uint64_t bytes = ((uint64_t)table->flow_mask + table->path_mask + 2) * sizeof(uint64_t);
     if (table->lru_on)
         bytes += (uint64_t)table->flow_pool.fresh * 2 * sizeof(uint32_t);

@@ -105,17 +105,17 @@ static uint32_t entry_of(const struct roce_flow_table *t, const struct flow *f, 
 static void ask_skipped(struct roce_flow_table *t, struct flow *f, uint32_t psn,
                         const struct obs *o)
 {
-    struct trouble *trouble = trouble_of(t, f);
-    if (trouble->has_skip && roce_psn_diff(psn, trouble->skip_psn) >= 0) {
+    struct affair *affair = affair_of(t, f);
+    if (affair->has_skip && roce_psn_diff(psn, affair->skip_psn) >= 0) {
         uint32_t prev;
-        const uint32_t i = entry_of(t, f, trouble->skip_psn, &prev);
+        const uint32_t i = entry_of(t, f, affair->skip_psn, &prev);
         if (i != NIL && (node_at(t, i)->kind == NODE_READ || node_at(t, i)->kind == NODE_ATOMIC))
             return; /* the earlier one is still open */
     }
-    trouble->has_skip = true;
-    trouble->skip_psn = psn;
-    trouble->skip_frame = o->frame;
-    trouble->skip_ts = o->ts;
+    affair->has_skip = true;
+    affair->skip_psn = psn;
+    affair->skip_frame = o->frame;
+    affair->skip_ts = o->ts;
 }
 
 static void completes(struct roce_flow_table *t, uint32_t id, struct node *node,
@@ -129,15 +129,16 @@ static void completes(struct roce_flow_table *t, uint32_t id, struct node *node,
 
 static void old_messages(struct roce_flow_table *t, struct flow *f, uint32_t upto)
 {
-    struct trouble *trouble = trouble_peek(t, f);
-    if (trouble == NULL || !trouble->has_old || roce_psn_diff(upto, trouble->old_psn) <= 0)
+    struct affair *affair = affair_peek(t, f);
+    if (affair == NULL || !affair->has_old || roce_psn_diff(upto, affair->old_psn) <= 0)
         return;
     for (unsigned op = 0; op < ROCE_MESSAGE_OPS; op++) {
-        if (trouble->old_count[op] > 0)
-            message_count(t, f, (uint8_t)op, 0, trouble->old_count[op], 0);
-        trouble->old_count[op] = 0;
+        if (affair->old_count[op] > 0)
+            message_count(t, f, (uint8_t)op, 0, affair->old_count[op], 0);
+        affair->old_count[op] = 0;
     }
-    trouble->has_old = false;
+    affair->has_old = false;
+    affair_settled(t, f);
 }
 
 /* The end of a message whose start lies before a hole; NIL when the next entry is another message.
@@ -309,12 +310,10 @@ static bool read_response(struct roce_flow_table *t, uint32_t id, uint8_t kind, 
         prev = k;
     completes(t, id, node, o, v);
     pend_remove(t, f, prev, i);
-    if (f->trouble != NIL) {
-        struct trouble *trouble = trouble_peek(t, f);
-        if (trouble->has_skip && roce_psn_diff(trouble->skip_psn, first) >= 0 &&
-            roce_psn_diff(trouble->skip_psn, psn) <= 0)
-            episode_answered_late(trouble);
-    }
+    const struct affair *affair = affair_peek(t, f);
+    if (affair != NULL && affair->has_skip && roce_psn_diff(affair->skip_psn, first) >= 0 &&
+        roce_psn_diff(affair->skip_psn, psn) <= 0)
+        episode_answered_late(t, f);
     return true;
 }
 
@@ -322,24 +321,25 @@ static void refused(struct roce_flow_table *t, uint32_t from, uint8_t kind, uint
                     const struct obs *o)
 {
     struct flow *f = flow_at(t, flow_at(t, from)->peer);
-    struct trouble *trouble = trouble_of(t, f);
-    if (kind == OBS_RNR) {
-        trouble->has_rnr = true;
-        trouble->rnr_psn = psn;
-        trouble->rnr_frame = o->frame;
-        trouble->rnr_ts = o->ts;
-        return;
-    }
     if (kind == OBS_FATAL) {
-        trouble->fatal = (uint8_t)((o->msn >> 24) + 1);
-        trouble->fatal_frame = o->frame;
-        trouble->fatal_requests = 0;
+        struct rare *rare = rare_of(t, f);
+        rare->fatal = (uint8_t)((o->msn >> 24) + 1);
+        rare->fatal_frame = o->frame;
+        rare->fatal_requests = 0;
         return;
     }
-    trouble->has_nak = true;
-    trouble->nak_psn = psn;
-    trouble->nak_frame = o->frame;
-    trouble->nak_ts = o->ts;
+    struct affair *affair = affair_of(t, f);
+    if (kind == OBS_RNR) {
+        affair->has_rnr = true;
+        affair->rnr_psn = psn;
+        affair->rnr_frame = o->frame;
+        affair->rnr_ts = o->ts;
+        return;
+    }
+    affair->has_nak = true;
+    affair->nak_psn = psn;
+    affair->nak_frame = o->frame;
+    affair->nak_ts = o->ts;
     const uint32_t hole = hole_find(t, f->holes, psn);
     if (hole != NIL)
         hole_at(t, hole)->naked = true;
@@ -447,7 +447,7 @@ void response_apply(struct roce_flow_table *t, uint32_t from, const struct obs *
     if (f->trouble == NIL)
         return;
     if (kind >= OBS_READ_FIRST && kind <= OBS_READ_LAST)
-        episode_read_response(trouble_peek(t, f), psn);
+        episode_read_response(t, f, psn);
     episode_response(t, id, psn, kind == OBS_NAK || kind == OBS_RNR || kind == OBS_FATAL);
 }
 
@@ -514,13 +514,16 @@ static void count_aeth(struct ctx *c)
         break;
     case ROCE_AETH_NAK:
         if (code > ROCE_NAK_MAX) {
-            trouble_of(t, c->f)->reserved++;
+            rare_of(t, c->f)->reserved++;
             return;
         }
-        trouble_of(t, c->f)->naks[code]++;
+        if (code == ROCE_NAK_PSN_SEQUENCE_ERROR)
+            trouble_of(t, c->f)->sequence_naks++;
+        else
+            rare_of(t, c->f)->naks[code]++;
         break;
     case ROCE_AETH_RESERVED:
-        trouble_of(t, c->f)->reserved++;
+        rare_of(t, c->f)->reserved++;
         return;
     }
     if (event_wanted(t, event)) {

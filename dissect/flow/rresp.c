@@ -47,7 +47,7 @@ static bool asked_again(const struct ctx *c, const struct hole *was)
     if (c->f->peer == NIL)
         return false;
     const struct trouble *trouble = trouble_peek(c->t, flow_at(c->t, c->f->peer));
-    return trouble != NULL && trouble->ep.ts >= was->ts;
+    return trouble != NULL && trouble->stepped_ts >= was->ts;
 }
 
 void rresp_frame(struct ctx *c)

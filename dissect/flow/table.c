@@ -210,18 +210,6 @@ static void lru_start(struct roce_flow_table *t)
 
 /* ---- creation and eviction ---- */
 
-struct trouble *trouble_of(struct roce_flow_table *t, struct flow *f)
-{
-    /* As many records as flows: this cannot run dry. */
-    if (f->trouble == NIL) {
-        f->trouble = pool_take(&t->trouble_pool);
-        struct trouble *trouble = pool_at(&t->trouble_pool, f->trouble);
-        for (int i = 0; i < EARLY_MAX; i++)
-            trouble->early[i] = NIL;
-    }
-    return pool_at(&t->trouble_pool, f->trouble);
-}
-
 static void flow_release(struct roce_flow_table *t, uint32_t id)
 {
     struct flow *f = flow_at(t, id);
@@ -235,13 +223,7 @@ static void flow_release(struct roce_flow_table *t, uint32_t id)
         hist_head_drop(&pair->ack, &t->page_pool);
         pool_give(&t->hist_pool, f->hist);
     }
-    if (f->trouble != NIL) {
-        struct trouble *trouble = trouble_peek(t, f);
-        for (int i = 0; i < EARLY_MAX; i++)
-            if (trouble->early[i] != NIL)
-                pool_give(&t->node_pool, trouble->early[i]);
-        pool_give(&t->trouble_pool, f->trouble);
-    }
+    trouble_drop(t, f);
     if (f->wide != NIL) {
         for (uint32_t i = ((struct wide *)pool_at(&t->wide_pool, f->wide))->op_blocks; i != NIL;) {
             const uint32_t next = ((struct op_block *)pool_at(&t->op_pool, i))->next;
@@ -451,6 +433,8 @@ struct roce_flow_table *roce_flow_table_new(const struct roce_flow_opts *opts)
                 pool_new(&t->node_pool, sizeof(struct node), NODES_BASE + n) &&
                 pool_new(&t->hole_pool, sizeof(struct hole), NODES_BASE + n) &&
                 pool_new(&t->trouble_pool, sizeof(struct trouble), n) &&
+                pool_new(&t->affair_pool, sizeof(struct affair), n) &&
+                pool_new(&t->rare_pool, sizeof(struct rare), n) &&
                 pool_new(&t->wide_pool, sizeof(struct wide), n) &&
                 pool_new(&t->op_pool, sizeof(struct op_block), n) &&
                 pool_new(&t->hist_pool, sizeof(struct hist_pair), t->opts.no_latency ? 1 : n) &&
@@ -487,7 +471,7 @@ void roce_flow_table_del(struct roce_flow_table *table)
     struct pool *pools[] = {&table->flow_pool, &table->path_pool,    &table->node_pool,
                             &table->hole_pool, &table->trouble_pool, &table->wide_pool,
                             &table->op_pool,   &table->hist_pool,    &table->port_pool,
-                            &table->cm_pool};
+                            &table->cm_pool,   &table->affair_pool,  &table->rare_pool};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         pool_del(pools[i]);
     hist_pool_del(&table->page_pool);

@@ -279,9 +279,7 @@ static void came_again(struct ctx *c, uint32_t n)
         hole_fill(t, &f->holes, psn, n, &was);
     }
     trouble->retransmitted++;
-    if (fill)
-        trouble->fill++;
-    else
+    if (!fill)
         trouble->dup++;
     c->v->flags |= ROCE_V_RETRANSMITTED | (fill ? ROCE_V_FILL : ROCE_V_DUP);
     if (c->id_behind && !(f->flags & F_ID_WILD)) {
@@ -387,10 +385,16 @@ void track_reset(struct roce_flow_table *t, struct flow *f)
     f->flags &= ~(uint32_t)(F_PSN | F_SLACK | F_MSG | F_MSG_MID | F_UNA | F_RRESP | F_MTU_SURE |
                             F_MTU_SEEN);
     f->mtu_mask = 0x1F;
-    if (f->trouble != NIL) {
-        struct trouble *trouble = trouble_peek(t, f);
-        memset(&trouble->ep, 0, sizeof trouble->ep);
-        trouble->has_nak = trouble->has_rnr = trouble->has_skip = trouble->has_old = false;
-        trouble->fatal = 0;
+    if (f->trouble == NIL)
+        return;
+    trouble_peek(t, f)->stepped_ts = 0;
+    struct affair *affair = affair_peek(t, f);
+    struct rare *rare = rare_peek(t, f);
+    if (affair != NULL) {
+        memset(&affair->ep, 0, sizeof affair->ep);
+        affair->has_nak = affair->has_rnr = affair->has_skip = affair->has_old = false;
+        affair_settled(t, f);
     }
+    if (rare != NULL)
+        rare->fatal = 0;
 }

@@ -15,13 +15,13 @@ static void count_frame(struct ctx *c, const struct roce_icrc *icrc)
     count_opcode(c->t, f, pkt->bth.opcode);
     count_marks(f, roce_ip_ecn(&pkt->ip), icrc != NULL && icrc->status == ROCE_ICRC_OK);
     if (icrc != NULL && icrc->status == ROCE_ICRC_BAD) {
-        trouble_of(c->t, f)->icrc_bad++;
+        rare_of(c->t, f)->icrc_bad++;
         episode_missing(c->t, f, pkt->bth.psn, 1);
     }
     if (pkt->status == ROCE_STATUS_MALFORMED)
-        trouble_of(c->t, f)->malformed++;
+        rare_of(c->t, f)->malformed++;
     if (pkt->sliced || pkt->cut_on_wire)
-        trouble_of(c->t, f)->sliced++;
+        rare_of(c->t, f)->sliced++;
 }
 
 static void describe_frame(struct ctx *c)
@@ -206,20 +206,23 @@ bool roce_flow_update(struct roce_flow_table *table, const struct roce_frame *fr
 
 static void finish_silent(struct roce_flow_table *t, uint32_t id)
 {
-    const struct trouble *trouble = trouble_peek(t, flow_at(t, id));
-    if (trouble == NULL || !event_wanted(t, ROCE_EVENT_SILENT))
+    const struct affair *affair = affair_peek(t, flow_at(t, id));
+    const struct rare *rare = rare_peek(t, flow_at(t, id));
+    if (!event_wanted(t, ROCE_EVENT_SILENT))
         return;
-    const bool fatal = trouble->fatal != 0 && trouble->fatal_requests == 0;
-    const bool given_up = trouble->repeats > 1 && !trouble->repeat_answered;
+    const bool fatal = rare != NULL && rare->fatal != 0 && rare->fatal_requests == 0;
+    const bool given_up = affair != NULL && affair->repeats > 1 && !affair->repeat_answered;
     if (!fatal && !given_up)
         return;
     struct roce_event e = event_make(t, ROCE_EVENT_SILENT, id);
     e.frame = 0;
     e.at_end = true;
-    e.code = fatal ? (uint8_t)(trouble->fatal - 1) : 0xFF;
-    e.evidence[0] = fatal ? trouble->fatal_frame : trouble->ep.last_frame;
-    e.psn = trouble->repeat_psn;
-    e.count = trouble->repeats;
+    e.code = fatal ? (uint8_t)(rare->fatal - 1) : 0xFF;
+    e.evidence[0] = fatal ? rare->fatal_frame : affair->ep.last_frame;
+    if (affair != NULL) {
+        e.psn = affair->repeat_psn;
+        e.count = affair->repeats;
+    }
     event_emit(t, &e);
 }
 
@@ -252,7 +255,7 @@ void roce_flow_finish(struct roce_flow_table *table)
         struct flow *f = flow_at(table, id);
         if (f->trouble != NIL) {
             episode_close(table, id, true);
-            episode_unpaired_end(table, id);
+            early_unpaired_end(table, id);
         }
         finish_reads(table, id);
         if (f->holes != NIL || f->rr_holes != NIL)

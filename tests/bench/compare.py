@@ -3,6 +3,7 @@
 """Runs each tool that is installed on each file, interleaved, and prints medians of CPU time: compare.py BIN_DIR WORK_DIR.
 Debian's packages nfdump, argus-server and tcptrace bring the flow tools."""
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -26,7 +27,8 @@ def frames_of(path):
 
 
 def main(bin_dir, work):
-    for name, what in (("A", "1 KB frames"), ("B", "small frames"), ("C", "4 KB frames"), ("D", "183,418 flows")):
+    for name, what in (("A", "1 KB frames"), ("B", "small frames"), ("C", "4 KB frames"), ("D", "183,418 flows"),
+                       ("E", "100,000 QPs, 1 % of the requests lost")):
         path = f"{work}/{name}.pcap"
         head = f"{work}/{name}-head.pcap"
         if not os.path.exists(path):
@@ -56,6 +58,8 @@ def main(bin_dir, work):
                 times[tool].append(cpu(command))
         print(f"\n{name}: {what}, {total} frames")
         subprocess.run([f"{bin_dir}/bench_decode", path, "3"], check=True)
+        told = subprocess.run([f"{bin_dir}/rocestat", "-v", "--no-icrc", path], capture_output=True, text=True, check=True)
+        print(re.search(r"flows \d+|$", told.stderr)[0] + ":", re.search(r"\d+ bytes of state.*?a flow|$", told.stderr)[0])
         tshark = statistics.median(times["tshark -n"]) / SLOW_FRAMES if "tshark -n" in times else None
         for tool, (_, count) in tools.items():
             each = statistics.median(times[tool]) / count

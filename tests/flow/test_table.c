@@ -96,6 +96,51 @@ static void test_least_recently_seen_flow_goes(void **state)
     rig_close(&r);
 }
 
+/* Frames |n| to |n| + 2 of QP |qp|: the middle one is lost before the mirror, NAKed and sent again,
+ * once everything has been answered. */
+static void lose_one(struct rig *r, uint32_t qp, uint32_t n)
+{
+    rig_data(r, SEND, 1, 2, qp, n, 10);
+    rig_data(r, SEND, 1, 2, qp, n + 2, 10);
+    rig_ack(r, 2, 1, qp, n, 0x1F, n + 1);
+    rig_ack(r, 2, 1, qp, n + 1, 0x60, n + 1);
+    r->now += 5 * US;
+    rig_data(r, SEND, 1, 2, qp, n + 1, 10);
+    rig_data(r, SEND, 1, 2, qp, n + 2, 10);
+    r->now += 5 * US;
+    rig_ack(r, 2, 1, qp, n + 2, 0x1F, n + 3);
+    rig_data(r, SEND, 1, 2, qp, n + 3, 10);
+    rig_ack(r, 2, 1, qp, n + 3, 0x1F, n + 4);
+}
+
+/* 128 bytes more than without, and what one episode that is open takes, no matter how many were. */
+static void test_losses_take_two_cache_lines(void **state)
+{
+    (void)state;
+    struct rig r;
+    const uint32_t pairs = 100;
+    const uint64_t one_episode = 512;
+    struct roce_flow_stats before, after;
+    rig_open(&r, NULL);
+    for (uint32_t i = 0; i < 8 * pairs; i++) {
+        const uint32_t psn = i / 8 * 1000 + i % 8;
+        rig_data(&r, SEND, 1, 2, 0x100 + i / 8, psn, 10);
+        r.now += 10 * US;
+        rig_ack(&r, 2, 1, 0x100 + i / 8, psn, 0x1F, i % 8 + 1);
+    }
+    roce_flow_stats(r.t, &before);
+    assert_int_equal(before.connections, pairs);
+    for (uint32_t i = 0; i < 4 * pairs; i++)
+        lose_one(&r, 0x100 + i % pairs, i % pairs * 1000 + 8 + i / pairs * 4);
+    roce_flow_stats(r.t, &after);
+    assert_int_equal(rig_counters(&r, 1, 2, 0x100).loss[ROCE_LOST_UPSTREAM], 4);
+    assert_int_equal(rig_counters(&r, 1, 2, 0x100).retransmission_cause[ROCE_CAUSE_NAK], 4);
+    assert_int_equal(after.flows, 2 * pairs);
+    assert_true(after.memory_per_flow_max - before.memory_per_flow_max <=
+                128 + one_episode / (2 * pairs));
+    rig_close(&r);
+}
+
 /* Each frame opens another flow, on another address every time: the table stays within its bound.
  */
 static void test_hostile_stream_is_bounded(void **state)
@@ -391,6 +436,7 @@ int main(void)
         cmocka_unit_test(test_key_is_addresses_and_qp),
         cmocka_unit_test(test_tenants_do_not_mix),
         cmocka_unit_test(test_least_recently_seen_flow_goes),
+        cmocka_unit_test(test_losses_take_two_cache_lines),
         cmocka_unit_test(test_hostile_stream_is_bounded),
         cmocka_unit_test(test_eviction_dissolves_the_pair),
         cmocka_unit_test(test_extension_is_zero_for_a_new_flow),

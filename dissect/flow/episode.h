@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files about episodes share: steps back (episode.c), how they end (outcome.c), and those
+ * from before the pair was known (early.c). */
+#ifndef FLOW_EPISODE_H
+#define FLOW_EPISODE_H
+
+#include "internal.h"
+
+/* Up to how long a requester takes to issue a READ or atomic again after it saw a later answer. */
+#define REISSUE_MAX 50000000 /* ns */
+#define NEAR_MISSED 64       /* PSNs of a resend that may be lost before the first one captured */
+
+static inline roce_duration episode_since(roce_tstamp now, roce_tstamp then)
+{
+    return now > then ? (roce_duration)(now - then) : 0;
+}
+
+/* episode_near tells whether a step back to |psn| may obey a NAK of |asked|. */
+bool episode_near(uint32_t asked, uint32_t psn, const struct flow *f);
+/* episode_full_timeout tells whether |quiet| is as long as the ACK timeout, by what CM or the
+ * options tell, or by the timeouts seen on this path. */
+bool episode_full_timeout(const struct roce_flow_table *t, const struct flow *f,
+                          roce_duration quiet);
+
+/* outcome.c */
+/* episode_settle counts an episode whose cause is settled as far as the packets tell. */
+void episode_settle(struct roce_flow_table *t, uint32_t id, struct episode *ep, bool at_end);
+/* episode_decide ends an undecided one: as many answers as copies arrived have passed by now. */
+void episode_decide(struct roce_flow_table *t, uint32_t id, struct episode *ep, bool at_end);
+bool episode_needless(const struct episode *ep);
+
+/* early_keep returns false when there is no room. */
+bool early_keep(struct roce_flow_table *t, struct affair *affair, const struct episode *ep);
+
+#endif
