@@ -287,7 +287,12 @@ struct copy {
     bool request, read_response;
     uint8_t ecn; /* enum roce_ecn */
     bool icrc_ok;
+    bool same_id; /* the IP identification tells that nobody sent it again */
     uint32_t bytes, payload;
+    uint32_t psn;
+    uint64_t frame;
+    roce_tstamp ts;
+    roce_duration wait; /* since the request before it */
 };
 #define COPIES_MAX 64
 
@@ -467,6 +472,8 @@ void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct h
 /* episode_late takes note of a request that is known to be late, not resent. |fill| tells whether
  * it fills a hole, |was|. */
 void episode_late(struct ctx *c, bool fill, const struct hole *was);
+/* episode_copied takes a copy of a request that proved to be no mirror's. */
+void episode_copied(struct roce_flow_table *t, const struct copy *copy);
 void episode_request_ahead(struct ctx *c);
 /* |acked| is the PSN that a response names; |asks|: it is a NAK of any kind. */
 void episode_response(struct roce_flow_table *t, uint32_t id, uint32_t acked, bool asks);

@@ -38,6 +38,7 @@ static void count_as_frame(struct roce_flow_table *t, const struct copy *copy)
     if (copy->request) {
         trouble_of(t, f)->retransmitted++;
         trouble_of(t, f)->dup++;
+        episode_copied(t, copy);
     } else if (copy->read_response) {
         trouble_of(t, f)->rr_dup++;
     }
@@ -63,7 +64,7 @@ void mirror_resolve(struct roce_flow_table *t, bool at_end)
     t->n_copies = 0;
 }
 
-static void put_aside(struct ctx *c, const struct roce_icrc *icrc)
+static void put_aside(struct ctx *c, const struct roce_icrc *icrc, bool by_id)
 {
     const struct roce_packet *pkt = c->pkt;
     const bool tracked = pkt->op <= ROCE_OP_ATOMIC_WRITE && (c->f->flags & F_PSN);
@@ -75,13 +76,18 @@ static void put_aside(struct ctx *c, const struct roce_icrc *icrc)
         .read_response = pkt->op == ROCE_OP_READ_RESPONSE,
         .ecn = (uint8_t)roce_ip_ecn(&pkt->ip),
         .icrc_ok = icrc != NULL && icrc->status == ROCE_ICRC_OK,
+        .same_id = by_id,
         .bytes = c->frame->origlen,
         .payload = pkt->has & ROCE_HAS_PAYLOAD ? pkt->payload_len : 0,
+        .psn = pkt->bth.psn,
+        .frame = c->frame->number,
+        .ts = c->frame->ts,
+        .wait = c->frame->ts > c->f->req_ts ? (roce_duration)(c->frame->ts - c->f->req_ts) : 0,
     };
 }
 
 /* Judges a frame that is equal to an earlier one of its flow. */
-static bool judge(struct ctx *c, const struct roce_icrc *icrc, bool same_attributes)
+static bool judge(struct ctx *c, const struct roce_icrc *icrc, bool by_id, bool same_attributes)
 {
     struct roce_flow_table *t = c->t;
     if (!same_attributes) {
@@ -91,7 +97,7 @@ static bool judge(struct ctx *c, const struct roce_icrc *icrc, bool same_attribu
     t->mirror_copies++;
     switch ((enum mirror_state)t->mirror_state) {
     case MIRROR_UNDECIDED:
-        put_aside(c, icrc);
+        put_aside(c, icrc, by_id);
         mirror_resolve(t, false);
         return true;
     case MIRROR_YES:
@@ -136,7 +142,7 @@ bool mirror_copy(struct ctx *c, const struct roce_icrc *icrc)
         const bool by_id = (f->flags & F_ID_MOVES) && pkt->ip.version == 4;
         const int i = repeats(f, sig, ts, by_id);
         if (i >= 0) {
-            if (judge(c, icrc, f->sig_attr[i] == attr)) {
+            if (judge(c, icrc, by_id, f->sig_attr[i] == attr)) {
                 f->sig[i] = 0; /* a third one is no second copy */
                 return true;
             }

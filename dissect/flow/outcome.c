@@ -39,6 +39,20 @@ static bool doubtful(const struct roce_flow_table *t, const struct flow *f,
            loss_usual_wait(t, f, ep->wait);
 }
 
+void episode_copied(struct roce_flow_table *t, const struct copy *copy)
+{
+    const struct episode ep = {.psn = copy->psn,
+                               .count = 1,
+                               .cause = ROCE_CAUSE_UNKNOWN,
+                               .location = copy->same_id ? ROCE_LOST_NONE : ROCE_LOST_UNKNOWN,
+                               .ts = copy->ts,
+                               .wait = copy->wait,
+                               .first_frame = copy->frame,
+                               .last_frame = copy->frame};
+    trouble_of(t, flow_at(t, copy->flow))->cause[ROCE_CAUSE_UNKNOWN]++;
+    emit_episode(t, copy->flow, &ep, false);
+}
+
 void episode_decide(struct roce_flow_table *t, uint32_t id, struct episode *ep, bool at_end)
 {
     ep->undecided = false;

@@ -354,6 +354,9 @@ static void test_network_duplicates_are_no_mirror(void **state)
     assert_int_equal(c.mirror_duplicates, 0);
     assert_int_equal(c.retransmitted_dup, 2);
     assert_int_equal(c.opcodes[SEND], 102);
+    assert_int_equal(c.retransmission_cause[ROCE_CAUSE_UNKNOWN], 2);
+    assert_int_equal(rig_count_events(&r, ROCE_EVENT_EPISODE), 2);
+    assert_int_equal(rig_last_event(&r, ROCE_EVENT_EPISODE)->location, ROCE_LOST_NONE);
     rig_close(&r);
 }
 

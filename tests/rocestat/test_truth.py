@@ -109,6 +109,15 @@ class Counters(unittest.TestCase):
                 self.assertEqual(wire[hosts["vm1"]]["rnr_nak_retry_err"], truth["vm1"].get("rcvd_rnr_err", 0))
                 self.assertEqual(wire[hosts["vm2"]]["out_of_buffer"], truth["vm2"].get("send_rnr_err", 0))
 
+    def test_duplicates_of_the_network(self):
+        """netem repeated frames on vm1's way out, some of them before it was clear that the mirror does not."""
+        truth = json.loads((SOURCE / "pcaps" / "dup_egress.json").read_text())
+        doc = json_of("--json", "--hosts", SOURCE / "pcaps" / "dup_egress.pcap")
+        wire = {h["addr"]: h["hw_counters"] for h in doc["hosts"]}
+        self.assertEqual(wire["192.168.77.3"]["duplicate_request"], truth["counters"]["vm2"]["duplicate_request"])
+        flows = json_of("--json", SOURCE / "pcaps" / "dup_egress.pcap")["flows"]
+        self.assertEqual(sum(sum(f["retransmission_cause"].values()) for f in flows), truth["check"]["req_retx"])
+
     def test_upstream_loss_is_netems(self):
         """Every frame that netem dropped on vm1's way out was lost before the mirror; those it dropped of resends leave
         no hole, so fewer may show."""
