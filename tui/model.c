@@ -40,6 +40,8 @@ struct model *tui_model_new(const struct model_opts *opts)
         .link_speed_bps = opts->link_speed_bps,
         .storm_ms = opts->storm_ms,
         .timeout_exp = opts->timeout_exp,
+        .idle_ns = opts->idle_ns,
+        .idle_keep = ROCE_FLOW_IDLE_KEEP,
         .ops = {.ctx = model,
                 .event = on_event,
                 .mask = (1U << ROCE_EVENT_GAP) | (1U << ROCE_EVENT_EPISODE) |

@@ -24,6 +24,7 @@ struct model_opts {
     uint64_t link_speed_bps;
     uint32_t storm_ms;    /* 0: likewise */
     uint8_t timeout_exp;  /* likewise */
+    uint64_t idle_ns;     /* 0: flows that are over stay */
     uint64_t interval_ns; /* that rates are about, at least 1 ms */
     uint64_t ring_bytes;
     uint32_t ring_slice;  /* bytes of each frame that are kept */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/msg.h"
+#include "common/units.h"
 
 #include "table.h"
 
@@ -139,6 +140,9 @@ static int parse_texts(struct top_opts *opts)
     if (opts->delay != NULL &&
         tui_settings_set(&opts->settings, "interval", opts->delay, text, sizeof(text)) != NULL)
         return opt_bad("--delay", opts->delay, "a time from 10ms to 1h; a bare number is seconds");
+    opts->forget_ns = ROCE_FLOW_IDLE_NS;
+    if (units_parse_forget(opts->forget, &opts->forget_ns) != 0)
+        return opt_bad("--forget", opts->forget, "never or a time; give it with its unit, as 60s");
     if (opts->qp != NULL) {
         const bool hex = opts->qp[0] == '0' && (opts->qp[1] == 'x' || opts->qp[1] == 'X');
         const char *digits = hex ? opts->qp + 2 : opts->qp;

@@ -12,11 +12,12 @@
 struct top_opts {
     struct common_opts common;
     struct live_opts live;
-    const char *speed, *filter, *delay, *screen, *size, *qp, *sort, *config;
+    const char *speed, *filter, *delay, *screen, *size, *qp, *sort, *config, *forget;
     struct opt_names set;
     bool batch, ascii, dump_config;
     uint64_t iterations; /* 0: not given */
     uint64_t max_flows, storm_ms, timeout_exp;
+    uint64_t forget_ns; /* 0: never */
 
     /* what follows from the above */
     struct settings settings;

@@ -32,6 +32,7 @@ struct model_opts tui_player_model_opts(const struct top_opts *opts, const struc
             opts->common.link_speed_bps != 0 ? opts->common.link_speed_bps : info->link_speed_bps,
         .storm_ms = (uint32_t)opts->storm_ms,
         .timeout_exp = (uint8_t)opts->timeout_exp,
+        .idle_ns = opts->forget_ns,
         .interval_ns = opts->settings.interval,
         .ring_bytes = info->seekable ? ring / 4 : ring,
         .ring_slice = info->seekable ? 0 : (uint32_t)opts->settings.ring_slice,

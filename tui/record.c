@@ -59,6 +59,7 @@ static void capture(struct json *json, const struct ui *ui, const struct snapsho
     maybe_uint(json, "merged", status->live, status->merged);
     json_uint(json, "flows", s->all_rows);
     json_uint(json, "evicted", s->stats.evicted);
+    json_uint(json, "flows_ended", s->stats.ended);
     json_close_object(json);
 }
 

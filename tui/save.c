@@ -247,7 +247,9 @@ struct save *tui_save_start(const struct save_job *job)
         save->filter = roce_filter_compile(job->filter, &error);
     if (save->filter != NULL && !job->from_rings && roce_filter_needs_flow(save->filter))
         save->obs = roce_observer_new(
-            &(struct roce_observer_opts){.max_flows = (uint32_t)job->opts->max_flows});
+            &(struct roce_observer_opts){.max_flows = (uint32_t)job->opts->max_flows,
+                                         .idle_ns = job->opts->forget_ns,
+                                         .idle_keep = ROCE_FLOW_IDLE_KEEP});
     if (pthread_create(&save->thread, NULL, work, save) == 0)
         return save;
     release(save);

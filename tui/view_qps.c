@@ -60,6 +60,9 @@ static void draw_line(const struct ui *ui, const struct snapshot *snapshot, stru
     if (snapshot->stats.evicted > 0)
         n += snprintf(left + n, sizeof(left) - (size_t)n, "  evicted %" PRIu64,
                       snapshot->stats.evicted);
+    if (snapshot->stats.ended > 0)
+        n +=
+            snprintf(left + n, sizeof(left) - (size_t)n, "  ended %" PRIu64, snapshot->stats.ended);
     (void)snprintf(left + n, sizeof(left) - (size_t)n, "  filter: %s",
                    ui->filter[0] != '\0' ? ui->filter : "-");
     char right[96];

@@ -13,6 +13,9 @@
 #define IDS_NEEDED     12
 #define REJ_NEEDED     12
 #define REASON_TIMEOUT 4
+/* Where flows that are over go, older attempts without a flow do, too. */
+#define ATTEMPTS_KEPT  4096
+#define ATTEMPTS_TRIED 64
 
 enum cm_key { KEY_QP_A, KEY_QP_B, KEY_COMM, CM_KEYS };
 
@@ -35,6 +38,17 @@ static void chain(struct roce_flow_table *t, uint32_t index, enum cm_key key,
     uint32_t *head = &t->cm_index[bucket_of(host, number, key)];
     entry_at(t, index)->chain[key] = *head;
     *head = index * CM_KEYS + key;
+}
+
+static void unchain(struct roce_flow_table *t, uint32_t index, enum cm_key key,
+                    const uint8_t host[16], uint32_t number)
+{
+    const uint32_t ref = index * CM_KEYS + key;
+    uint32_t *link = &t->cm_index[bucket_of(host, number, key)];
+    while (*link != NIL && *link != ref)
+        link = &entry_at(t, *link / CM_KEYS)->chain[*link % CM_KEYS];
+    if (*link == ref)
+        *link = entry_at(t, index)->chain[key];
 }
 
 /* The newest attempt with this key, or NIL. */
@@ -128,6 +142,36 @@ static void take_host(uint8_t out[16], const uint8_t gid[16], const uint8_t ip[1
     memcpy(out, memcmp(gid, none, 16) != 0 ? gid : ip, 16);
 }
 
+static bool has_flow(const struct roce_flow_table *t, uint32_t index)
+{
+    const struct cm_entry *e = entry_at(t, index);
+    for (int side = 0; side < 2 && e->info.rep_frame != 0; side++) {
+        const uint32_t id = data_flow(t, e, side == 0);
+        if (id != NIL && flow_at(t, id)->cm == index)
+            return true;
+    }
+    return false;
+}
+
+static uint32_t take_entry(struct roce_flow_table *t)
+{
+    if (t->opts.idle_ns == 0 || t->cm_pool.used < ATTEMPTS_KEPT)
+        return pool_take(&t->cm_pool);
+    for (int i = 0; i < ATTEMPTS_TRIED; i++) {
+        const uint32_t index = t->cm_hand++ % t->cm_pool.fresh;
+        if (has_flow(t, index))
+            continue;
+        struct cm_entry *e = entry_at(t, index);
+        unchain(t, index, KEY_COMM, e->info.host_a, e->comm_a);
+        unchain(t, index, KEY_QP_A, e->info.host_a, e->info.qp_a);
+        if (e->info.rep_frame != 0)
+            unchain(t, index, KEY_QP_B, e->info.host_b, e->info.qp_b);
+        memset(e, 0, sizeof *e);
+        return index;
+    }
+    return pool_take(&t->cm_pool);
+}
+
 static void request(struct ctx *c, const struct roce_cm *cm)
 {
     struct roce_flow_table *t = c->t;
@@ -139,7 +183,7 @@ static void request(struct ctx *c, const struct roce_cm *cm)
         entry_at(t, index)->info.req_count++;
         return;
     }
-    index = pool_take(&t->cm_pool);
+    index = take_entry(t);
     if (index == NIL) {
         t->forgotten++;
         return;

@@ -316,10 +316,15 @@ struct roce_flow_table {
     uint8_t *ext;
     uint32_t capacity;
     struct roce_flow_opts opts;
-    uint64_t evicted, frames, conflicts, forgotten;
+    uint64_t evicted, ended, frames, conflicts, forgotten;
+    /* age.c: the next look is |age_step| behind |age_from|; times of the two newest flows */
+    roce_tstamp age_from, age_ts[2];
+    uint64_t age_step;
+    uint32_t age_hand;
     uint32_t created, connections;
     bool told_answers; /* events of answered messages are wanted */
     uint32_t *cm_index;
+    uint32_t cm_hand; /* the attempt that goes next */
     /* mirror copies */
     uint8_t mirror_state; /* enum mirror_state */
     uint32_t mirror_copies, mirror_frames;
@@ -383,10 +388,21 @@ uint64_t table_hash(const struct roce_flow_table *t, const struct roce_packet *p
 uint32_t table_get(struct roce_flow_table *t, const struct roce_packet *pkt,
                    const struct look *look, bool *created);
 void table_path_key(const struct roce_packet *pkt, struct path *key);
+/* table_tell_end says that the flow goes, table_drop lets it go: whoever listens reads it between.
+ */
+void table_tell_end(struct roce_flow_table *t, uint32_t id);
+void table_drop(struct roce_flow_table *t, uint32_t id);
 static inline struct trouble *trouble_peek(const struct roce_flow_table *t, const struct flow *f)
 {
     return f->trouble == NIL ? NULL : pool_at(&t->trouble_pool, f->trouble);
 }
+
+/* age.c */
+/* age_step looks for flows that are over, some at a time, and lets them go. */
+void age_step(struct roce_flow_table *t);
+
+/* update.c: judges what is open of a flow as at the end of the capture */
+void flow_finish(struct roce_flow_table *t, uint32_t id);
 
 /* event.c */
 bool event_wanted(const struct roce_flow_table *t, enum roce_event_kind kind);

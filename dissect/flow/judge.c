@@ -420,10 +420,10 @@ static void one_way(const struct view *v)
 }
 
 static void mtus(const struct roce_observer *obs, struct finding_list *list, uint32_t id,
-                 const struct roce_flow_info *info)
+                 const struct roce_flow_info *info, bool gone)
 {
     const struct watch_ext *ext = watch_ext(obs, id);
-    struct view v = {.obs = obs, .list = list, .id = id, .info = *info};
+    struct view v = {.obs = obs, .list = list, .id = id, .gone = gone, .info = *info};
     if (ext == NULL || ext->mtu == 0 || info->peer == ROCE_FLOW_NONE || info->peer < id)
         return;
     const struct watch_ext *peer = watch_ext(obs, info->peer);
@@ -461,7 +461,12 @@ void judge_flow(const struct roce_observer *obs, struct finding_list *list, uint
 void judge_evicted(struct roce_observer *obs, uint32_t flow)
 {
     const struct watch_ext *ext = watch_ext(obs, flow);
-    if (ext != NULL && (ext->trouble != 0 || ext->congestion != 0))
+    struct roce_flow_info info;
+    if (ext == NULL)
+        return;
+    if (ext->mtu != 0 && roce_flow_info(obs->flows, flow, &info))
+        mtus(obs, &obs->incidents->evicted, flow, &info, true);
+    if (ext->trouble != 0 || ext->congestion != 0)
         judge_flow(obs, &obs->incidents->evicted, flow, true);
 }
 
@@ -480,7 +485,7 @@ void judge_all(struct roce_observer *obs)
         if (!roce_flow_info(obs->flows, id, &info))
             continue;
         hosts_take(obs, &info);
-        mtus(obs, list, id, &info);
+        mtus(obs, list, id, &info, false);
     }
     const bool all = in->lost > 0 || obs->congestion->lost > 0;
     for (uint32_t id = roce_flow_first(obs->flows); id != ROCE_FLOW_NONE;

@@ -34,6 +34,8 @@ struct roce_observer *roce_observer_new(const struct roce_observer_opts *opts)
     struct roce_flow_opts flow = {.max_flows = obs->opts.max_flows,
                                   .timeout_exp = obs->opts.timeout_exp,
                                   .no_latency = obs->opts.no_latency,
+                                  .idle_ns = obs->opts.idle_ns,
+                                  .idle_keep = obs->opts.idle_keep,
                                   .ext_bytes = sizeof(struct watch_ext),
                                   .ops = {.ctx = obs, .event = on_event, .mask = symptom_mask()}};
     if (obs->opts.ops.event != NULL)

@@ -312,6 +312,7 @@ void roce_flow_stats(const struct roce_flow_table *table, struct roce_flow_stats
         .capacity = table->capacity,
         .created = table->created,
         .evicted = table->evicted,
+        .ended = table->ended,
         .frames = table->frames,
         .connections = table->connections,
         .pairing_conflicts = table->conflicts,

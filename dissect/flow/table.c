@@ -236,13 +236,17 @@ static void flow_release(struct roce_flow_table *t, uint32_t id)
         pool_give(&t->port_pool, f->ports[0]);
 }
 
-static void flow_evict(struct roce_flow_table *t, uint32_t id)
+void table_tell_end(struct roce_flow_table *t, uint32_t id)
 {
-    struct flow *f = flow_at(t, id);
     if (event_wanted(t, ROCE_EVENT_FLOW_EVICTED)) {
         const struct roce_event e = event_make(t, ROCE_EVENT_FLOW_EVICTED, id);
         event_emit(t, &e);
     }
+}
+
+void table_drop(struct roce_flow_table *t, uint32_t id)
+{
+    struct flow *f = flow_at(t, id);
     if (f->peer != NIL)
         pair_break(t, id, false);
     flow_release(t, id);
@@ -258,6 +262,12 @@ static void flow_evict(struct roce_flow_table *t, uint32_t id)
     }
     f->flags = 0;
     pool_give(&t->flow_pool, id);
+}
+
+static void flow_evict(struct roce_flow_table *t, uint32_t id)
+{
+    table_tell_end(t, id);
+    table_drop(t, id);
     t->evicted++;
 }
 
@@ -364,6 +374,8 @@ static uint32_t create(struct roce_flow_table *t, const struct roce_packet *pkt)
 {
     struct path key;
     table_path_key(pkt, &key);
+    if (t->opts.idle_ns != 0 && t->flow_pool.used > t->opts.idle_keep)
+        age_step(t);
     if (t->flow_pool.used == t->capacity)
         flow_evict(t, t->lru_head);
     uint64_t hash;

@@ -244,22 +244,25 @@ static void finish_reads(struct roce_flow_table *t, uint32_t id)
     }
 }
 
+void flow_finish(struct roce_flow_table *t, uint32_t id)
+{
+    struct flow *f = flow_at(t, id);
+    if (f->trouble != NIL) {
+        episode_close(t, id, true);
+        early_unpaired_end(t, id);
+    }
+    finish_reads(t, id);
+    if (f->holes != NIL || f->rr_holes != NIL)
+        loss_holes_end(t, id);
+    finish_silent(t, id);
+}
+
 void roce_flow_finish(struct roce_flow_table *table)
 {
     table->frame = 0;
     mirror_resolve(table, true);
     pair_finish(table);
-    for (uint32_t id = 0; id < table->flow_pool.fresh; id++) {
-        if (!flow_live(table, id))
-            continue;
-        struct flow *f = flow_at(table, id);
-        if (f->trouble != NIL) {
-            episode_close(table, id, true);
-            early_unpaired_end(table, id);
-        }
-        finish_reads(table, id);
-        if (f->holes != NIL || f->rr_holes != NIL)
-            loss_holes_end(table, id);
-        finish_silent(table, id);
-    }
+    for (uint32_t id = 0; id < table->flow_pool.fresh; id++)
+        if (flow_live(table, id))
+            flow_finish(table, id);
 }

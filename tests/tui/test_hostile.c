@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <roce/capture.h>
+#include <roce/psn.h>
 
 #include "frames.h"
 #include "view.h"
@@ -112,38 +113,77 @@ static long resident_pages(void)
     return resident;
 }
 
-/* Eight frames a second for 24 hours, a new QP every two seconds; a snapshot a minute. */
+/* Eight frames a second for 24 hours at the default limits: 40 QPs at any time, each of 30 s with
+ * four requests, of which one is missing, and two ACKs; a snapshot every five minutes. */
+enum { LIVING = 40, FRAMES_OF_QP = 6, DAY_FRAMES = 8 * 86400, DAY_QPS = DAY_FRAMES / FRAMES_OF_QP };
+
+static void day_frame(struct model *model, uint32_t i)
+{
+    static const struct {
+        bool reverse;
+        uint8_t psn;
+    } life[FRAMES_OF_QP] = {{false, 0}, {true, 0}, {false, 1}, {false, 3}, {true, 0}, {false, 4}};
+    const uint32_t turn = i / LIVING, lane = i % LIVING;
+    const uint32_t qp = turn / FRAMES_OF_QP * LIVING + lane, step = turn % FRAMES_OF_QP;
+    const struct frames_spec spec = {.opcode = life[step].reverse ? ROCE_OPCODE_RC_ACKNOWLEDGE
+                                                                  : ROCE_OPCODE_RC_SEND_ONLY,
+                                     .qpn = 2 + qp * 2 + life[step].reverse,
+                                     .psn = (qp * 7919 + life[step].psn) & ROCE_PSN_MASK,
+                                     .syndrome = 0x1F,
+                                     .reverse = life[step].reverse,
+                                     .ackreq = true,
+                                     .payload = life[step].reverse ? 0 : 8};
+    frames_send(model, &spec, FRAMES_T0 + i * (FRAMES_SEC / 8));
+}
+
 static void test_a_day_of_churn_keeps_memory(void **state)
 {
     (void)state;
-    uint8_t data[4096];
-    const struct frames_spec spec = {.opcode = ROCE_OPCODE_RC_SEND_ONLY, .qpn = 1, .payload = 8};
-    const uint32_t len = frames_build(data, &spec);
-    const size_t qpn_at = ROCE_ETH_LEN + ROCE_IPV4_LEN + ROCE_UDP_LEN + 5, psn_at = qpn_at + 4;
     const struct snap_want nothing = {.detail = ROCE_FLOW_NONE};
+    struct model_opts opts = FRAMES_OPTS;
+    opts.max_flows = 0;
+    opts.idle_ns = ROCE_FLOW_IDLE_NS;
     /* With large pages the kernel makes memory resident that was not touched, when it likes. */
     assert_int_equal(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), 0);
-    struct model *model = tui_model_new(&FRAMES_OPTS);
+    struct model *model = tui_model_new(&opts);
     struct snapshot *snap = tui_snapshot_new();
     assert_non_null(model);
     assert_non_null(snap);
-    long hour = 0;
-    for (uint32_t i = 0; i < 8 * 86400; i++) {
-        const uint32_t qpn = i / 16, psn = i % 16 == 9 ? 40 : i % 16; /* each QP has a gap */
-        for (size_t k = 0; k < 3; k++) {
-            data[qpn_at + k] = (uint8_t)(qpn >> (16 - 8 * k));
-            data[psn_at + k] = (uint8_t)(psn >> (16 - 8 * k));
-        }
-        frames_feed(model, data, len, FRAMES_T0 + i * (FRAMES_SEC / 8));
-        if (i % (8 * 60) == 0)
+    long pages = 0;
+    uint64_t memory = 0;
+    for (uint32_t i = 0; i < DAY_FRAMES; i++) {
+        day_frame(model, i);
+        if (i % (8 * 300) == 0)
             tui_model_snapshot(model, &nothing, snap);
-        if (i == 8 * 3600)
-            hour = resident_pages();
+        if (i == 2 * 8 * 3600) {
+            pages = resident_pages();
+            memory = snap->stats.memory;
+        }
     }
-    tui_model_snapshot(model, &nothing, snap);
-    assert_int_equal(snap->totals.packets, 8 * 86400);
-    assert_int_equal(snap->stats.evicted, 43200 - 1000);
-    assert_true((resident_pages() - hour) * sysconf(_SC_PAGESIZE) < 1 << 20);
+    const struct snap_want hosts = {.detail = ROCE_FLOW_NONE, .hosts = true};
+    tui_model_snapshot(model, &hosts, snap);
+    assert_int_equal(snap->stats.memory, memory);
+    assert_true((resident_pages() - pages) * sysconf(_SC_PAGESIZE) < 1 << 18);
+    assert_int_equal(snap->stats.evicted, 0);
+    assert_int_equal(snap->stats.created, 2 * DAY_QPS);
+    assert_int_equal(snap->stats.ended, 2 * DAY_QPS - snap->stats.flows);
+    assert_in_range(snap->stats.flows, ROCE_FLOW_IDLE_KEEP - 2 * LIVING, 2 * ROCE_FLOW_IDLE_KEEP);
+    /* No flow is missing in the totals, and none counted twice. */
+    assert_int_equal(snap->n_hosts, 2);
+    assert_int_equal(snap->host[0].packets_out + snap->host[1].packets_out, DAY_FRAMES);
+    assert_int_equal(snap->host[0].flows_out + snap->host[1].flows_out, 2 * DAY_QPS);
+    /* The QPs of the last 30 s, each with its one gap. */
+    uint32_t living = 0;
+    for (uint32_t i = 0; i < snap->n_rows; i++) {
+        const struct snap_row *row = &snap->row[i];
+        if (row->dest_qp % 2 != 0 || row->dest_qp < 2 + 2 * (DAY_QPS - LIVING))
+            continue;
+        living++;
+        assert_int_equal(row->packets, 4);
+        assert_int_equal(row->gap_events, 1);
+        assert_int_equal(row->gap_psns, 1);
+    }
+    assert_int_equal(living, LIVING);
     tui_snapshot_del(snap);
     tui_model_del(model);
 }

@@ -80,6 +80,16 @@ int units_parse_duration(const char *text, uint64_t *ns)
     return -1;
 }
 
+int units_parse_forget(const char *text, uint64_t *ns)
+{
+    if (text == NULL)
+        return 0;
+    if (strcmp(text, "never") != 0)
+        return units_parse_duration(text, ns);
+    *ns = 0;
+    return 0;
+}
+
 char *units_us(char *out, uint64_t ns)
 {
     out = roce_fmt_uint(out, ns / 1000);

@@ -17,6 +17,10 @@ int units_parse_speed(const char *text, uint64_t *bps);
  * "500ns") into |*ns|. Returns 0, or -1: no number, no unit, below 1 ns or beyond a year. */
 int units_parse_duration(const char *text, uint64_t *ns);
 
+/* units_parse_forget reads --forget: "never", which is 0, or a time; |*ns| stays without |text|.
+ * Returns as units_parse_duration. */
+int units_parse_forget(const char *text, uint64_t *ns);
+
 /* units_us writes |ns| as microseconds with up to three decimals and no trailing zeros: "335.539";
  * the caller prints the unit. Returns the new end; needs UNITS_TEXT_MAX bytes. */
 char *units_us(char *out, uint64_t ns);

@@ -258,6 +258,9 @@ static void write_state(struct metrics_writer *w, const struct metrics *metrics)
     metrics_sample(w, "", stats.connections);
     metrics_begin(w, "roce_flows_evicted", "counter", "flows given up for lack of room");
     metrics_sample(w, "", stats.evicted);
+    metrics_begin(w, "roce_flows_ended", "counter",
+                  "flows that were over and gave their place back");
+    metrics_sample(w, "", stats.ended);
     metrics_begin(w, "roce_state_bytes", "gauge", "memory of the flows");
     metrics_sample(w, "", stats.memory);
 }

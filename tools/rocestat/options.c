@@ -109,6 +109,9 @@ static int parse_texts(struct stat_opts *opts)
         if (opts->sort_column < 0)
             return opt_bad("--sort", opts->sort, "a column; --sort=help lists them");
     }
+    opts->forget_ns = live_wanted(&opts->live) ? ROCE_FLOW_IDLE_NS : 0;
+    if (units_parse_forget(opts->forget, &opts->forget_ns) != 0)
+        return opt_bad("--forget", opts->forget, "never or a time; give it with its unit, as 60s");
     if (parse_failures(opts) != 0 || opt_limit("--jobs", opts->jobs, JOBS_MAX) != 0 ||
         opt_limit("--timeout-exp", opts->timeout_exp, 31) != 0 ||
         opt_limit("--storm-ms", opts->storm_ms, 3600000) != 0 ||

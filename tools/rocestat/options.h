@@ -29,7 +29,7 @@ struct stat_opts {
     struct common_opts common;
     struct live_opts live;
     bool tables[TABLE_COUNT];
-    const char *interval, *sort, *filter, *diff_counters, *fail_on, *listen, *textfile;
+    const char *interval, *sort, *filter, *diff_counters, *fail_on, *listen, *textfile, *forget;
     int csv;                                         /* enum csv_table */
     uint64_t top;                                    /* 0: as many as the mode allows */
     uint64_t storm_ms, timeout_exp, max_flows, jobs; /* 0: not given */
@@ -38,6 +38,7 @@ struct stat_opts {
     enum stat_mode mode;
     bool chosen;          /* some table was asked for by name */
     uint64_t interval_ns; /* 0: none */
+    uint64_t forget_ns;   /* 0: never */
     bool fail_kind[ROCE_FINDING_KINDS];
     int fail_severity; /* findings as grave as this; -1: none */
     int sort_column;   /* enum sort_column */

@@ -78,6 +78,7 @@ void record_table(struct emit *emit, const struct roce_observer *obs)
     emit_uint(emit, "flows", true, s.flows);
     emit_uint(emit, "max_flows", true, s.capacity);
     emit_uint(emit, "evicted", true, s.evicted);
+    emit_uint(emit, "ended", true, s.ended);
     emit_uint(emit, "connections", true, s.connections);
     emit_uint(emit, "pairing_conflicts", true, s.pairing_conflicts);
     emit_uint(emit, "forgotten", true, s.forgotten);

@@ -197,6 +197,8 @@ static void limits(const struct report *report)
         const char *what;
     } parts[] = {
         {s.evicted, "flows were evicted; raise --max-flows"},
+        {s.ended,
+         "flows were over for long: hosts and findings have them, the tables do not (--forget)"},
         {s.forgotten, "open messages and holes were forgotten for lack of room"},
         {lost.congestion_lost, "CE marks and CNPs belong to flows that were not watched"},
         {lost.incidents_lost, "incidents are counted without evidence frames"},

@@ -55,6 +55,8 @@ static int open_observer(struct run *run)
         .link_speed_bps = opts->common.link_speed_bps,
         .storm_ms = (uint32_t)opts->storm_ms,
         .timeout_exp = (uint8_t)opts->timeout_exp,
+        .idle_ns = opts->forget_ns,
+        .idle_keep = ROCE_FLOW_IDLE_KEEP,
         .ops = headless_ops(run->headless, journal_ops(&run->journal)),
     };
     run->obs = roce_observer_new(&how);

@@ -12,7 +12,8 @@ extern "C" {
 
 enum roce_event_kind {
     ROCE_EVENT_FLOW_NEW,
-    ROCE_EVENT_FLOW_EVICTED, /* emitted before the flow is forgotten: its counters can be read */
+    ROCE_EVENT_FLOW_EVICTED, /* emitted before the flow is forgotten, for lack of room or because it
+                                is over: its counters can be read */
     ROCE_EVENT_GAP,          /* |psn|, |count| PSNs skipped before |frame| */
     ROCE_EVENT_EPISODE, /* a retransmission episode is over: |cause|, |location| (of the restart
                            PSN), |psn| restart, |count| frames resent, |duration| wait;

@@ -16,6 +16,9 @@ extern "C" {
 #endif
 
 #define ROCE_FLOW_MAX_DEFAULT 1000000
+/* What programs that watch for days use for idle_ns and idle_keep. */
+#define ROCE_FLOW_IDLE_NS   UINT64_C(60000000000)
+#define ROCE_FLOW_IDLE_KEEP 4096
 
 struct roce_flow_table;
 
@@ -25,6 +28,12 @@ struct roce_flow_opts {
     uint8_t timeout_exp; /* ACK timeout 4.096 us * 2^n assumed where CM told none; 0: estimate */
     bool no_latency;     /* keep no latency histograms */
     uint32_t ext_bytes;  /* bytes of caller's state per flow: roce_flow_ext */
+    /* A flow is over when it, and its peer, sent nothing for |idle_ns|; sooner after a DREQ, later
+     * when something happened to it. It is judged as at the end of the capture and gives its place
+     * back when new ones come. 0: flows stay. While there are no more flows than |idle_keep|, they
+     * stay in any case. */
+    uint64_t idle_ns;
+    uint32_t idle_keep;
     struct roce_flow_ops ops;
 };
 
@@ -185,7 +194,8 @@ struct roce_cm_info {
     uint32_t flow_ab, flow_ba; /* data flows, or ROCE_FLOW_NONE */
 };
 
-/* CM attempts are kept in order of their REQ, up to a bound; index from 0. */
+/* CM attempts are kept in order of their REQ, up to a bound; index from 0. With opts.idle_ns the
+ * place of an old one that has no flow any more is used again. */
 uint32_t roce_cm_count(const struct roce_flow_table *table);
 bool roce_cm_get(const struct roce_flow_table *table, uint32_t index, struct roce_cm_info *out);
 
@@ -210,8 +220,9 @@ bool roce_connection_next(const struct roce_flow_table *table, uint32_t after,
 struct roce_flow_stats {
     uint32_t flows, capacity; /* now; at most */
     uint32_t created;
-    uint64_t evicted;
-    uint64_t frames; /* frames of flows */
+    uint64_t evicted; /* for lack of room */
+    uint64_t ended;   /* over: see roce_flow_opts.idle_ns */
+    uint64_t frames;  /* frames of flows */
     uint32_t connections;
     uint64_t pairing_conflicts;
     uint64_t memory;              /* bytes touched: table, index, tracks, histograms */

@@ -22,6 +22,8 @@ struct roce_observer_opts {
     uint32_t storm_ms;        /* 0: ROCE_STORM_MS_DEFAULT */
     uint8_t timeout_exp;      /* as struct roce_flow_opts */
     bool no_latency;          /* likewise */
+    uint64_t idle_ns;         /* likewise */
+    uint32_t idle_keep;       /* likewise */
     struct roce_flow_ops ops; /* caller's own event callback; it is called from inside update and
                                  finish */
 };
