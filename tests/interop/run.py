@@ -164,14 +164,19 @@ class Run:
         capture = self.dir / "capture.pcap"
         truth = json.loads(self.truth_file.read_text())
         frames = wire.read(capture)
-        self.judge_findings(capture, len(frames))
+        self.judge_findings(capture, len(frames), truth)
         self.judge_wire(frames, truth)
         if decoders:
             self.judge_decoders(capture)
         self.judge_counters(frames, truth, self.counters)
         return f"{len(frames)} frames, {truth['fault_counts']['drop']} dropped, {self.took:.1f} s"
 
-    def judge_findings(self, path, n):
+    @staticmethod
+    def owed_by_us(finding, truth):
+        """The receiver owes the NAK; a QP of ours that no gap has reached does not."""
+        return finding["dst"] != lab.GUEST and not any(qp["qpn"] == finding["dest_qp"] and qp["gaps"] == 0 for qp in truth["qps"])
+
+    def judge_findings(self, path, n, truth):
         done = subprocess.run([self.bin / "rocestat", "--json", path], capture_output=True, text=True, check=False)
         report = json.loads(done.stdout)
         (self.dir / "rocestat.json").write_text(done.stdout)
@@ -183,6 +188,8 @@ class Run:
             if finding["kind"] in self.peer.theirs:
                 continue
             timing = finding["kind"].startswith(("retransmit.", "loss.network", "nak.missing"))
+            if finding["kind"] == "nak.missing" and not self.loss and self.owed_by_us(finding, truth):
+                raise Fault(f"rocestat: a NAK of ours is missing: {finding['text']}")
             # A program that has all leaves, and repeats no acknowledgement that was lost.
             if finding["kind"] == "retry.exceeded" and self.loss and "the peer has gone" in self.said():
                 continue

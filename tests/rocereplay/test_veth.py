@@ -152,6 +152,13 @@ class Runs(unittest.TestCase):
                     result = gen("--connect", f"{connect[0]}:{SERVE}", *connect[1:], "-n", 200)
                 self.good(result, 200 * result["qps"])
 
+    def test_pingpong_of_many(self):
+        """The count is of all QPs together, and what is under way on the others when it is reached still arrives."""
+        with Serve("--accept", "pingpong", "--srq", "--qp", 3, "-n", 200):
+            result = gen("--connect", f"pingpong:{SERVE}", "--srq", "--qp", 3, "-n", 200)
+        self.assertEqual(result["qps"], 3)
+        self.assertIn(result["received"], (200, 201, 202))
+
     def test_last_ack_of_a_pingpong_is_lost(self):
         # The server's three messages have PSNs 1000 to 1002, the client's 5000 to 5002: towards 0x77 there is 1002 in ACKs alone.
         lost = ",".join(f"0x77:1002:{i}" for i in range(1, 5))

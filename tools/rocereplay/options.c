@@ -317,6 +317,8 @@ static int one_by_hand(const struct replay_opts *opts)
 static int parse_shared(struct replay_opts *opts)
 {
     opts->has_seed = opts->seed_text != NULL;
+    if (opts->qps == 0)
+        opts->qps = opts->srq ? SRQ_QPS : 1;
     if (opts->interface == NULL && opts->address != NULL) {
         msg_print("--address is one of an interface; give -i, too");
         return OPT_EXIT_USAGE;
@@ -382,6 +384,22 @@ static int check_perftest(struct replay_opts *opts, bool perftest)
     return 0;
 }
 
+static int check_srq(const struct replay_opts *opts, bool pingpong)
+{
+    enum { SRQ_QPS_MAX = 256 };
+    if (!opts->srq)
+        return 0;
+    if (!pingpong || opts->service != ENG_RC) {
+        msg_print("--srq: a way of pingpong over rc; choose it by --connect or --accept");
+        return OPT_EXIT_USAGE;
+    }
+    if (opts->verify) {
+        msg_print("--srq: the QPs of ibv_srq_pingpong share one buffer; leave --verify out");
+        return OPT_EXIT_USAGE;
+    }
+    return limit("qp", opts->qps, SRQ_QPS_MAX);
+}
+
 static int no_words(const char *program, char **argv, int words)
 {
     if (words <= 0)
@@ -403,7 +421,6 @@ static struct replay_opts defaults(void)
         .rnr_retry = 7,
         .min_rnr_timer = 12,
         .size = SIZE_NOT_GIVEN,
-        .qps = 1,
         .tx_depth = 128,
         .rx_depth = 512,
     };
@@ -479,7 +496,8 @@ static int settle_gen(struct replay_opts *opts)
     if (opts->duration != NULL && units_parse_duration(opts->duration, &opts->duration_ns) != 0)
         return bad("duration", opts->duration, "a time; give a number with its unit, as 10s");
     if (check_cm(opts, opts->how == CONNECT_CM) != 0 || check_perftest_cm(opts) != 0 ||
-        check_perftest(opts, opts->how == CONNECT_PERFTEST) != 0)
+        check_perftest(opts, opts->how == CONNECT_PERFTEST) != 0 ||
+        check_srq(opts, opts->how == CONNECT_PINGPONG) != 0)
         return OPT_EXIT_USAGE;
     if (opts->latency)
         opts->tx_depth = 1;
@@ -527,7 +545,8 @@ int serve_opts_parse(struct replay_opts *opts, int argc, char **argv)
     if (opts->mtu == 0 && (opts->by_hand || opts->accept == ACCEPT_PINGPONG))
         opts->mtu = MTU_DEFAULT;
     if (check_cm(opts, opts->accept == ACCEPT_CM) != 0 ||
-        check_perftest(opts, opts->accept == ACCEPT_PERFTEST) != 0)
+        check_perftest(opts, opts->accept == ACCEPT_PERFTEST) != 0 ||
+        check_srq(opts, opts->accept == ACCEPT_PINGPONG) != 0)
         return OPT_EXIT_USAGE;
     settle_defaults(opts, opts->accept == ACCEPT_PINGPONG, opts->accept == ACCEPT_PERFTEST,
                     opts->tool == TOOL_WRITE);

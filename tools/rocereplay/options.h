@@ -16,7 +16,7 @@ enum replay_app { APP_LOAD, APP_RPING, APP_ECHO, APP_UDADDY };
 enum replay_tool { TOOL_SEND, TOOL_WRITE, TOOL_READ, TOOL_ATOMIC };
 
 enum { TCP_PORT = 18515, RPING_PORT = 7174, UCMATOSE_PORT = 7471, CM_PORT = 18515 };
-enum { QPS_MAX = 65536, DEPTH_MAX = 65536, HAND_MAX = 64 };
+enum { QPS_MAX = 65536, SRQ_QPS = 16, DEPTH_MAX = 65536, HAND_MAX = 64 };
 
 /* QPs of a peer by hand: of a list that is shorter the last number stands for all that follow. */
 struct hand {
@@ -42,6 +42,7 @@ struct replay_opts {
     uint64_t listen_port;
     uint32_t size;
     bool busy_poll, json, quiet, once, inline_data, bidirectional, verify, latency;
+    bool srq;                  /* ibv_srq_pingpong */
     bool all_sizes;            /* perftest's -a */
     bool rdma_cm, com_rdma_cm; /* perftest's -R and -z */
     unsigned verbose;

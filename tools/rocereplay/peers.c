@@ -45,6 +45,8 @@ static const struct {
     {"ibv_ud_pingpong", "ibv_ud_pingpong -g INDEX -s 1024",
      "--connect pingpong:HOST --service ud --size 1024", "ibv_ud_pingpong -g INDEX -s 1024 HOST",
      "--accept pingpong --service ud --size 1024"},
+    {"ibv_srq_pingpong", "ibv_srq_pingpong -g INDEX", "--connect pingpong:HOST --srq",
+     "ibv_srq_pingpong -g INDEX HOST", "--accept pingpong --srq"},
     {"ib_send_bw", "ib_send_bw -x INDEX", "--connect perftest:HOST --op send",
      "ib_send_bw -x INDEX HOST", "--accept perftest --op send"},
     {"ib_write_bw", "ib_write_bw -x INDEX", "--connect perftest:HOST --op write",

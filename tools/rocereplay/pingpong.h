@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The exchange and the game of ibv_rc_pingpong, ibv_uc_pingpong and ibv_ud_pingpong. */
+/* The exchange and the game of ibv_{rc,uc,ud,srq}_pingpong. */
 #ifndef ROCEREPLAY_PINGPONG_H
 #define ROCEREPLAY_PINGPONG_H
 
 #include "rocereplay/lane.h"
 
-enum { PINGPONG_LEN = 52 };
+enum { PINGPONG_LEN = 52, PINGPONG_SRQ_RECORDS = 256 };
 
 /* pingpong_encode writes the record "LLLL:QQQQQQ:PPPPPP:GID" of |remote| with its NUL. */
 void pingpong_encode(const struct remote *remote, char record[PINGPONG_LEN]);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Both sides of the ping-pong: each sends its next message when it has got one and its last is
- * done. */
+ * done. ibv_srq_pingpong plays with several QPs at once and counts the messages of all. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,14 +19,21 @@
 
 enum { RECVS = 500, FILLER = 0x7B, PAGE = 4096 };
 
+/* One QP's. */
+struct ball {
+    struct lane lane;
+    bool sending, owed; /* a send is under way; a message has come and asks for ours */
+    roce_tstamp sent_at;
+};
+
 struct game {
     struct station *st;
-    struct lane lane;
+    struct ball *balls; /* wr_id is the place in it */
+    uint32_t n;
     uint32_t size, head;            /* |head|: bytes before the data of a receive */
     bool first;                     /* serves the ball */
     uint64_t iters, sent, received; /* completed */
-    bool sending, owed;             /* a send is under way; a message has come and asks for ours */
-    roce_tstamp sent_at, last;
+    roce_tstamp last;
     struct load_result result;
 };
 
@@ -36,34 +44,37 @@ static uint64_t receive_off(const struct game *g)
     return g->first ? g->size : 0;
 }
 
-static int post_recv(struct game *g)
+static int post_recv(struct game *g, uint64_t i)
 {
+    const struct lane *lane = &g->balls[i].lane;
     const struct eng_recv_wr wr = {
-        .n_sge = 1, .sge = {lane_local(&g->lane, receive_off(g), g->head + g->size)}};
-    return eng_post_recv(g->lane.qp, station_now(g->st), &wr);
+        .wr_id = i, .n_sge = 1, .sge = {lane_local(lane, receive_off(g), g->head + g->size)}};
+    return eng_post_recv(lane->qp, station_now(g->st), &wr);
 }
 
 /* The programs' -c looks for a zero at the start of each page. */
-static void fill(struct game *g)
+static void fill(const struct game *g, const struct lane *lane)
 {
-    uint8_t *buf = g->lane.local;
+    uint8_t *buf = lane->local;
     if (g->st->opts->verify)
         pattern_fill(buf, g->size, g->sent, 0);
     for (uint32_t i = 0; i < g->size; i += PAGE)
         buf[i] = 0;
 }
 
-static bool came_back(const struct game *g)
+static bool came_back(const struct game *g, const struct lane *lane)
 {
-    return memcmp(g->lane.local, g->lane.local + receive_off(g) + g->head, g->size) == 0;
+    return memcmp(lane->local, lane->local + receive_off(g) + g->head, g->size) == 0;
 }
 
-static int post_send(struct game *g)
+static int post_send(struct game *g, uint32_t i)
 {
     const roce_tstamp now = station_now(g->st);
-    const struct lane *lane = &g->lane;
+    struct ball *ball = &g->balls[i];
+    const struct lane *lane = &ball->lane;
     const uint64_t off = g->first ? 0 : g->head;
     const struct eng_send_wr wr = {
+        .wr_id = i,
         .op = ENG_WR_SEND,
         .signaled = true,
         .n_sge = 1,
@@ -73,38 +84,55 @@ static int post_send(struct game *g)
         .qkey = lane->remote.qkey,
     };
     if (g->first && (g->st->opts->verify || g->sent == 0))
-        fill(g);
-    g->sending = true;
-    g->owed = false;
-    g->sent_at = now;
+        fill(g, lane);
+    ball->sending = true;
+    ball->owed = false;
+    ball->sent_at = now;
     return eng_post_send(lane->qp, now, &wr);
+}
+
+static int open_ball(struct game *g, uint32_t i)
+{
+    const struct replay_opts *opts = g->st->opts;
+    struct lane *lane = &g->balls[i].lane;
+    const struct lane_cfg cfg = {
+        .service = (enum eng_service)opts->service,
+        .local_len = 2 * ((uint64_t)g->size + ENG_GRH_LEN),
+        .max_send = 1,
+        .max_recv = RECVS,
+        .qpn = opts->own_qpn_value != 0 ? opts->own_qpn_value + i : 0,
+        .psn = opts->own_psn_value,
+        .has_psn = opts->has_own_psn,
+    };
+    if (lane_open(lane, g->st, &cfg) != 0)
+        return -1;
+    memset(lane->local, FILLER, g->size);
+    for (int n = 0; n < RECVS; n++) {
+        if (post_recv(g, i) != 0) {
+            msg_print("cannot post receives of %u bytes", (unsigned)g->size);
+            return -1;
+        }
+    }
+    return 0;
 }
 
 static int prepare(struct game *g, struct station *st, bool first)
 {
     const struct replay_opts *opts = st->opts;
-    const enum eng_service service = (enum eng_service)opts->service;
-    const uint32_t size = opts->size;
-    *g = (struct game){.st = st, .size = size, .first = first, .iters = opts->iters};
-    g->head = service == ENG_UD ? ENG_GRH_LEN : 0;
-    const struct lane_cfg cfg = {
-        .service = service,
-        .local_len = 2 * ((uint64_t)size + ENG_GRH_LEN),
-        .max_send = 1,
-        .max_recv = RECVS,
-        .qpn = opts->own_qpn_value,
-        .psn = opts->own_psn_value,
-        .has_psn = opts->has_own_psn,
-    };
-    if (station_queues(st, 4, RECVS + 4) != 0 || lane_open(&g->lane, st, &cfg) != 0)
+    const uint32_t n = opts->srq ? (uint32_t)opts->qps : 1;
+    *g = (struct game){.st = st, .size = opts->size, .first = first, .iters = opts->iters};
+    g->head = opts->service == ENG_UD ? ENG_GRH_LEN : 0;
+    g->balls = calloc(n, sizeof(*g->balls));
+    if (g->balls == NULL) {
+        msg_print("out of memory");
         return -1;
-    memset(g->lane.local, FILLER, size);
-    for (int i = 0; i < RECVS; i++) {
-        if (post_recv(g) != 0) {
-            msg_print("cannot post receives of %u bytes", (unsigned)size);
-            return -1;
-        }
     }
+    g->n = n;
+    if (station_queues(st, 4 * n, (RECVS + 4) * n) != 0)
+        return -1;
+    for (uint32_t i = 0; i < n; i++)
+        if (open_ball(g, i) != 0)
+            return -1;
     return 0;
 }
 
@@ -112,7 +140,8 @@ static int prepare(struct game *g, struct station *st, bool first)
  * there to repeat it. */
 static bool peer_has_gone(const struct game *g, const struct eng_wc *wc)
 {
-    return wc->status == ENG_WC_RETRY_EXC_ERR && g->sent + 1 == g->iters && g->received == g->iters;
+    return wc->status == ENG_WC_RETRY_EXC_ERR && g->sent + g->n >= g->iters &&
+           g->received >= g->iters;
 }
 
 static void take_sent(struct game *g)
@@ -126,7 +155,7 @@ static void take_sent(struct game *g)
             g->result.failed_qpn = wc.qpn;
         }
         g->sent++;
-        g->sending = false;
+        g->balls[wc.wr_id].sending = false;
         g->last = wc.now;
     }
 }
@@ -143,20 +172,21 @@ static void take_received(struct game *g)
             }
             continue;
         }
+        struct ball *ball = &g->balls[wc.wr_id];
         g->received++;
-        g->owed = true;
+        ball->owed = true;
         g->last = r->end = wc.now;
         r->messages++;
         r->bytes += 2 * (uint64_t)g->size;
         if (g->first) {
-            const uint64_t latency = wc.now - g->sent_at;
+            const uint64_t latency = wc.now - ball->sent_at;
             roce_hist_add(&r->latency, latency);
             r->latency_sum += (double)latency;
             r->latency_squares += (double)latency * (double)latency;
-            if (g->st->opts->verify && !came_back(g))
+            if (g->st->opts->verify && !came_back(g, &ball->lane))
                 r->mismatches++;
         }
-        (void)post_recv(g);
+        (void)post_recv(g, (uint32_t)wc.wr_id);
     }
 }
 
@@ -165,19 +195,35 @@ static bool unfinished(const struct game *g)
     return g->sent < g->iters || g->received < g->iters;
 }
 
+/* Posts what is due. Returns how many messages, or -1. */
+static int post_due(struct game *g)
+{
+    int n = 0;
+    for (uint32_t i = 0; i < g->n && g->sent < g->iters; i++) {
+        if (!g->balls[i].owed || g->balls[i].sending)
+            continue;
+        if (post_send(g, i) != 0)
+            return -1;
+        n++;
+    }
+    return n;
+}
+
 static int play(struct game *g)
 {
     struct load_result *r = &g->result;
     r->start = g->last = station_now(g->st);
-    if (g->first && post_send(g) != 0)
-        return -1;
+    for (uint32_t i = 0; i < g->n && g->first; i++)
+        if (post_send(g, i) != 0)
+            return -1;
     while (unfinished(g) && r->status == ENG_WC_SUCCESS && !signals_interrupted()) {
         const int n = station_turn(g->st);
         if (n < 0)
             return -1;
         take_sent(g);
         take_received(g);
-        if (g->owed && !g->sending && g->sent < g->iters && post_send(g) != 0)
+        const int posted = post_due(g);
+        if (posted < 0)
             return -1;
         const roce_tstamp now = station_now(g->st);
         if (now - g->last > SILENCE_NS) {
@@ -186,7 +232,7 @@ static int play(struct game *g)
                       g->received, g->iters);
             return -1;
         }
-        if (n == 0 && !(g->owed && !g->sending))
+        if (n == 0 && posted == 0)
             (void)station_idle(g->st, g->last + SILENCE_NS + 1, -1, 0);
     }
     return 0;
@@ -199,7 +245,7 @@ static void linger(struct game *g)
     const uint64_t timeout = UINT64_C(4096) << g->st->opts->timeout;
     const uint64_t patience = timeout < UINT64_C(500000000) ? 2 * timeout : UINT64_C(1000000000);
     roce_tstamp until = station_now(g->st) + patience;
-    if (g->lane.cfg.service != ENG_RC || (g->result.status != ENG_WC_SUCCESS))
+    if (g->balls[0].lane.cfg.service != ENG_RC || (g->result.status != ENG_WC_SUCCESS))
         return;
     while (!signals_interrupted() && station_now(g->st) < until) {
         const int n = station_turn(g->st);
@@ -212,18 +258,13 @@ static void linger(struct game *g)
     }
 }
 
-static struct remote own_record(const struct game *g)
-{
-    struct remote own = {.qpn = g->lane.qpn, .psn = g->lane.psn};
-    memcpy(own.ip, g->st->ip, 16);
-    return own;
-}
-
-static int receive_record(struct game *g, int fd, struct remote *remote)
+static int receive_record(const struct game *g, int fd, bool used, struct remote *remote)
 {
     char record[PINGPONG_LEN];
     if (tcp_read(g->st, fd, record, sizeof(record), "the record") != 0)
         return -1;
+    if (!used)
+        return 0;
     if (pingpong_decode(record, remote) != 0) {
         msg_print("the peer's record is not ibv_*_pingpong's");
         return -1;
@@ -236,30 +277,61 @@ static int receive_record(struct game *g, int fd, struct remote *remote)
     return 0;
 }
 
-static int send_record(struct game *g, int fd)
+static int send_record(const struct game *g, int fd, const struct lane *lane)
 {
     char record[PINGPONG_LEN];
-    const struct remote own = own_record(g);
+    struct remote own = {.qpn = lane->qpn, .psn = lane->psn};
+    memcpy(own.ip, g->st->ip, 16);
     pingpong_encode(&own, record);
     return tcp_write(g->st, fd, record, sizeof(record), "our record");
 }
 
+/* ibv_srq_pingpong always tells of as many QPs as there may be; what is behind those that there are
+ * means nothing. */
+static uint32_t records(const struct game *g)
+{
+    return g->st->opts->srq ? PINGPONG_SRQ_RECORDS : 1;
+}
+
+static int send_records(const struct game *g, int fd)
+{
+    for (uint32_t i = 0; i < records(g); i++)
+        if (send_record(g, fd, &g->balls[i < g->n ? i : 0].lane) != 0)
+            return -1;
+    return 0;
+}
+
+static int receive_records(const struct game *g, int fd)
+{
+    for (uint32_t i = 0; i < records(g); i++)
+        if (receive_record(g, fd, i < g->n, &g->balls[i < g->n ? i : 0].lane.remote) != 0)
+            return -1;
+    return 0;
+}
+
+static int connect_lanes(struct game *g)
+{
+    for (uint32_t i = 0; i < g->n; i++) {
+        const struct remote remote = g->balls[i].lane.remote;
+        if (lane_connect(&g->balls[i].lane, &remote) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int meet_as_client(struct game *g, int fd)
 {
-    struct remote remote;
     static const char done[5] = "done";
-    if (send_record(g, fd) != 0 || receive_record(g, fd, &remote) != 0 ||
+    if (send_records(g, fd) != 0 || receive_records(g, fd) != 0 ||
         tcp_write(g->st, fd, done, sizeof(done), "done") != 0)
         return -1;
-    return lane_connect(&g->lane, &remote);
+    return connect_lanes(g);
 }
 
 static int meet_as_server(struct game *g, int fd)
 {
-    struct remote remote;
     char done[5];
-    if (receive_record(g, fd, &remote) != 0 || lane_connect(&g->lane, &remote) != 0 ||
-        send_record(g, fd) != 0)
+    if (receive_records(g, fd) != 0 || connect_lanes(g) != 0 || send_records(g, fd) != 0)
         return -1;
     return tcp_read(g->st, fd, done, sizeof(done), "done");
 }
@@ -269,14 +341,14 @@ static int report(const struct game *g, const struct station *st, const struct l
 {
     static const char *const names[] = {"ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong"};
     char text[320];
-    (void)snprintf(text, sizeof(text), "%s%s%s", names[st->opts->service], peer[0] ? " at " : "",
-                   peer);
+    const char *name = st->opts->srq ? "ibv_srq_pingpong" : names[st->opts->service];
+    (void)snprintf(text, sizeof(text), "%s%s%s", name, peer[0] ? " at " : "", peer);
     const struct result result = {
         .op = "pingpong",
         .peer = text,
         .load = load,
         .size = g->size,
-        .qps = 1,
+        .qps = g->n,
         .mtu = (uint32_t)st->opts->mtu,
         .service = (enum eng_service)st->opts->service,
         .received = g->received,
@@ -291,7 +363,9 @@ static int finish(struct game *g, int rc, const char *peer)
     int status = EXIT_IO;
     if (rc == 0)
         linger(g);
-    lane_close(&g->lane);
+    for (uint32_t i = 0; i < g->n; i++)
+        lane_close(&g->balls[i].lane);
+    free(g->balls);
     station_drop_queues(st);
     if (rc == 0)
         status = report(g, st, &g->result, peer);
@@ -327,12 +401,13 @@ int pingpong_serve(struct station *st, int fd)
 
 int pingpong_meet(struct station *st, struct lane *lane, const uint8_t ip[16])
 {
-    struct game g = {.st = st, .lane = *lane};
+    struct ball ball = {.lane = *lane};
+    struct game g = {.st = st, .balls = &ball, .n = 1};
     const int fd = tcp_connect(st, ip, st->opts->port);
     if (fd < 0)
         return -1;
     const int rc = meet_as_client(&g, fd);
     (void)close(fd);
-    *lane = g.lane;
+    *lane = ball.lane;
     return rc;
 }
