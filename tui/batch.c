@@ -132,11 +132,13 @@ static bool print_due(struct batch *batch, roce_tstamp ts)
     const uint64_t interval = batch->opts->settings.interval;
     if (ts == 0)
         return true;
+    /* Without -n a file is printed once, at its end; a live capture again and again. */
+    if (batch->opts->iterations == 0 && !batch->ui.status.live && !batch->opts->common.ndjson) {
+        batch->next = UINT64_MAX;
+        return true;
+    }
     if (batch->next == 0)
         batch->next = ts + interval;
-    /* Without -n a file is printed once, at its end; a live capture again and again. */
-    if (batch->opts->iterations == 0 && !batch->ui.status.live && !batch->opts->common.ndjson)
-        return true;
     while (ts >= batch->next) {
         tui_model_advance(batch->model, batch->next);
         if (!print(batch, false) || enough(batch))

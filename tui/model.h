@@ -8,7 +8,8 @@
 
 #include "snapshot.h"
 
-enum { MODEL_BATCH = 64 };
+/* As many as the first cache holds, decoded. */
+enum { MODEL_BATCH = 32 };
 
 /* Frames that were read, decoded and checked together. */
 struct model_batch {

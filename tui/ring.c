@@ -59,9 +59,9 @@ static uint8_t code_of(struct ring *ring, uint32_t linktype)
     return i;
 }
 
-static struct ring_record *place_at(const struct ring *ring, uint64_t position)
+static struct ring_record *place_at(const struct ring *ring, uint64_t at)
 {
-    return (struct ring_record *)(void *)(ring->memory + position % ring->size);
+    return (struct ring_record *)(void *)(ring->memory + at);
 }
 
 /* Nobody reads the record soon, and it would push flow state out of the cache. It goes there word
@@ -99,6 +99,7 @@ static void skip_round(struct ring *ring, uint64_t at)
     if (at < ring->size)
         *place_at(ring, at) = (struct ring_record){0};
     ring->head += ring->size - at;
+    ring->at = 0;
 }
 
 uint64_t tui_ring_push(struct ring *ring, struct ring_record *record,
@@ -106,7 +107,7 @@ uint64_t tui_ring_push(struct ring *ring, struct ring_record *record,
 {
     const uint32_t data_len = frame->caplen < ring->slice ? frame->caplen : ring->slice;
     const uint64_t room = room_of(data_len);
-    uint64_t at = ring->head % ring->size;
+    uint64_t at = ring->at;
     if (ring->size - at < room) {
         skip_round(ring, at);
         at = 0;
@@ -121,6 +122,7 @@ uint64_t tui_ring_push(struct ring *ring, struct ring_record *record,
     if (data_len > 0)
         memcpy(place + 1, frame->data, data_len);
     ring->head += room;
+    ring->at = at + room < ring->size ? at + room : 0;
     ring->records++;
     /* Blocks that this record covers from their beginning have their first record behind it. */
     if (at % RING_BLOCK == 0)
@@ -135,7 +137,7 @@ const struct ring_record *tui_ring_get(const struct ring *ring, uint64_t mark)
     if (mark == 0 || mark <= ring->begun || mark > ring->head ||
         ring->head - (mark - 1) > ring->size)
         return NULL;
-    return place_at(ring, mark - 1);
+    return place_at(ring, (mark - 1) % ring->size);
 }
 
 const uint8_t *tui_ring_data(const struct ring_record *record)
@@ -160,7 +162,7 @@ void tui_ring_frame(const struct ring *ring, const struct ring_record *record,
 /* The record at or behind |position|. */
 static uint64_t settle(const struct ring *ring, uint64_t position)
 {
-    if (position < ring->head && place_at(ring, position)->number == 0)
+    if (position < ring->head && place_at(ring, position % ring->size)->number == 0)
         position += ring->size - position % ring->size;
     return position < ring->head ? position + 1 : 0;
 }

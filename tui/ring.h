@@ -32,6 +32,7 @@ struct ring {
     uint8_t *memory;
     uint64_t size;   /* bytes, a multiple of RING_BLOCK */
     uint64_t head;   /* bytes ever written, skipped ends of rounds included */
+    uint64_t at;     /* |head| % |size| */
     uint32_t slice;  /* bytes of each frame that are kept at most */
     uint64_t *first; /* by block: where in the stream its first record begins */
     uint64_t begun;  /* head when the ring was emptied */
