@@ -10,6 +10,8 @@
 #include "text.h"
 #include "view_qp.h"
 
+enum { NARROW = 76 };
+
 /* "RC READ Response Middle": people know that it is RDMA. */
 static const char *opcode_text(const struct ring_record *r, char *buf)
 {
@@ -42,12 +44,18 @@ static void draw_frame(struct canvas *canvas, int y, const struct snap_frame *fr
                                     : word[0] != '\0'             ? STYLE_WARN
                                     : frame->reverse              ? STYLE_DIM
                                                                   : STYLE_PLAIN;
-    int x = tui_canvas_printf(canvas, y, 0, style, "%c%7" PRIu64 " %s %6s %c ",
-                              selected ? '>' : ' ', r->number, tui_text_clock(clock, r->ts, 6),
-                              delta, frame->reverse ? '<' : '>');
-    (void)tui_canvas_text(canvas, y, x, 23, style, opcode_text(r, opcode));
-    (void)tui_canvas_printf(canvas, y, x + 23, style, " %8" PRIu32 " %4" PRIu32 "%s%s%s%s", r->psn,
-                            r->origlen, r->ecn == ROCE_ECN_CE ? " CE" : "",
+    /* In a narrow terminal the PSN and what is wrong with the frame are worth more than the clock.
+     */
+    const bool narrow = canvas->cols < NARROW;
+    const int width = !narrow ? 23 : canvas->cols >= 60 ? 20 : 8;
+    int x =
+        tui_canvas_printf(canvas, y, 0, style, "%c%7" PRIu64 " ", selected ? '>' : ' ', r->number);
+    if (!narrow)
+        x = tui_canvas_printf(canvas, y, x, style, "%s ", tui_text_clock(clock, r->ts, 6));
+    x = tui_canvas_printf(canvas, y, x, style, "%6s %c ", delta, frame->reverse ? '<' : '>');
+    (void)tui_canvas_text(canvas, y, x, width, style, opcode_text(r, opcode));
+    (void)tui_canvas_printf(canvas, y, x + width, style, " %8" PRIu32 " %4" PRIu32 "%s%s%s%s",
+                            r->psn, r->origlen, r->ecn == ROCE_ECN_CE ? " CE" : "",
                             word[0] != '\0' ? " " : "", word, note);
     if (selected)
         tui_canvas_style(canvas, y, 0, canvas->cols, STYLE_CURSOR);

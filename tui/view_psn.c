@@ -254,10 +254,11 @@ static void draw_cursor(const struct ui *ui, const struct snapshot *snapshot,
                         const struct qp_psn_span *span, struct canvas *canvas, int axis)
 {
     char a[TUI_TEXT_MAX];
-    int x = tui_canvas_text(canvas, axis + 2, 1, canvas->cols - 1, STYLE_DIM,
-                            ". data  X gap  r rexmit  a ack  N nak  C cnp");
-    if (snapshot->detail.frames == 0 || ui->at < ui->from || ui->at > ui->until)
+    static const char legend[] = ". data  X gap  r rexmit  a ack  N nak  C cnp";
+    if (snapshot->detail.frames == 0 || ui->at < ui->from || ui->at > ui->until) {
+        (void)tui_canvas_text(canvas, axis + 2, 1, canvas->cols - 1, STYLE_DIM, legend);
         return;
+    }
     const uint32_t i = tui_qp_nearest(snapshot, ui->at);
     const struct snap_frame *frame = &snapshot->frame[i];
     const int column = span->x + column_of(ui, span, ui->at);
@@ -275,12 +276,15 @@ static void draw_cursor(const struct ui *ui, const struct snapshot *snapshot,
                    canvas->cols >= 100 ? tui_text_clock(a, frame->record.ts, 6) : "",
                    canvas->cols >= 100 ? "  " : "", frame->record.number, frame->record.psn,
                    tui_qp_frame_word(frame), missing);
-    const int width = (int)strlen(right);
-    if (x + 1 + width < canvas->cols)
-        tui_canvas_right(canvas, axis + 2, canvas->cols - 1,
-                         tui_qp_frame_matters(frame) ? STYLE_ERROR : STYLE_BOLD, right);
+    /* The frame is what the reader came for: it is whole where the legend is not. */
+    const int room = canvas->cols - (int)strlen(right) - 3;
+    if (room > 0)
+        (void)tui_canvas_text(canvas, axis + 2, 1, room, STYLE_DIM, legend);
+    const enum canvas_style style = tui_qp_frame_matters(frame) ? STYLE_ERROR : STYLE_BOLD;
+    if (room >= 0)
+        tui_canvas_right(canvas, axis + 2, canvas->cols - 1, style, right);
     else
-        (void)tui_canvas_text(canvas, axis + 2, x + 1, canvas->cols - x - 1, STYLE_BOLD, right);
+        (void)tui_canvas_text(canvas, axis + 2, 1, canvas->cols - 1, style, right);
 }
 
 void view_psn(const struct ui *ui, const struct snapshot *snapshot, struct canvas *canvas)
