@@ -6,6 +6,7 @@
 /* In the nodes' pool. */
 struct early_episode {
     uint32_t psn, count, missing;
+    uint32_t gap_psn, gap_len;
     bool fill, atomic, read;
     roce_tstamp ts;
     roce_duration wait;
@@ -33,15 +34,29 @@ bool early_keep(struct roce_flow_table *t, struct affair *affair, const struct e
                                     .first_frame = ep->first_frame,
                                     .last_frame = ep->last_frame,
                                     .missing = ep->missing,
-                                    .orig_frame = ep->orig_frame};
+                                    .orig_frame = ep->orig_frame,
+                                    .gap_psn = ep->gap_psn,
+                                    .gap_len = ep->gap_len};
         return true;
     }
     return false;
 }
 
+/* The requester went back to the beginning of a message because of the frame with |asked|. */
+static void asked_ahead(struct roce_flow_table *t, struct flow *f, struct episode *ep,
+                        uint32_t asked)
+{
+    struct affair *affair = affair_peek(t, f);
+    if (roce_psn_diff(asked, ep->psn) <= 0)
+        return;
+    if (ep->missing == 0 && affair != NULL)
+        ep->missing = episode_was_missing(affair, asked);
+    ep->in_hole = ep->missing == 0 && ((asked - ep->gap_psn) & ROCE_PSN_MASK) < ep->gap_len;
+}
+
 /* What the peer's responses, remembered until the pair was known, say about a step back to
  * |ep->psn| that was taken at |ep->ts|. */
-static void ask_replay(const struct roce_flow_table *t, const struct flow *f, struct episode *ep,
+static void ask_replay(struct roce_flow_table *t, struct flow *f, struct episode *ep,
                        roce_tstamp obeyed)
 {
     const int side = t->replay_flow[0] == f->peer ? 0 : 1;
@@ -80,6 +95,7 @@ static void ask_replay(const struct roce_flow_table *t, const struct flow *f, st
         ep->silent = false;
         ep->ask_frame = nearby->frame;
         ep->wait = episode_since(ep->ts, nearby->ts);
+        asked_ahead(t, f, ep, nearby->psn & ROCE_PSN_MASK);
     }
     if (passed == NULL || ep->wait >= REISSUE_MAX)
         return;
@@ -105,7 +121,9 @@ static void replay(struct roce_flow_table *t, uint32_t id, const struct early_ep
                          .ts = e->ts,
                          .first_frame = e->first_frame,
                          .last_frame = e->last_frame,
-                         .orig_frame = e->orig_frame};
+                         .orig_frame = e->orig_frame,
+                         .gap_psn = e->gap_psn,
+                         .gap_len = e->gap_len};
     if (f->peer != NIL)
         ask_replay(t, f, &ep, obeyed);
     episode_settle(t, id, &ep, at_end);

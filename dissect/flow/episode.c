@@ -20,9 +20,7 @@ void episode_missing(struct roce_flow_table *t, struct flow *f, uint32_t psn, ui
     affair->again_next = (uint8_t)((affair->again_next + 1) % AGAIN_MAX);
 }
 
-/* How many frames were missing with |psn| the last time it should have come, 0 when it came;
- * forgets about them. */
-static uint32_t was_missing(struct affair *affair, uint32_t psn)
+uint32_t episode_was_missing(struct affair *affair, uint32_t psn)
 {
     for (int i = 0; i < AGAIN_MAX; i++) {
         const uint32_t into = (psn - affair->again[i].psn) & ROCE_PSN_MASK;
@@ -197,6 +195,21 @@ static void judge_answer(const struct roce_flow_table *t, const struct flow *f, 
     ep->answer_twice = !ep->acked && rresp_captured(t, flow_at(t, f->peer), ep->psn);
 }
 
+/* A NAK that is not known yet may have asked for what is missing there. */
+static void note_gap(const struct roce_flow_table *t, const struct flow *f, struct episode *ep)
+{
+    int32_t nearest = NEAR_MESSAGE;
+    for (uint32_t i = f->holes; i != NIL; i = hole_at(t, i)->next) {
+        const struct hole *h = hole_at(t, i);
+        const int32_t ahead = roce_psn_diff(h->psn, ep->psn);
+        if (ahead <= 0 || ahead >= nearest)
+            continue;
+        nearest = ahead;
+        ep->gap_psn = h->psn;
+        ep->gap_len = h->len;
+    }
+}
+
 static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
 {
     struct roce_flow_table *t = c->t;
@@ -232,7 +245,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     ep->acked = (f->flags & F_UNA) && roce_psn_diff(f->una, psn) > 0;
     ep->dups = !fill;
     ep->reordered = overtaken(trouble, psn);
-    ep->missing = fill ? 0 : was_missing(affair, psn);
+    ep->missing = fill ? 0 : episode_was_missing(affair, psn);
     const bool ran_out = episode_full_timeout(t, f, quiet);
     if (c->copied && !fill) {
         ep->copied = true;
@@ -257,7 +270,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
         ep->wait = episode_since(now, asked.ts);
         if (roce_psn_diff(asked.psn, psn) > 0) {
             if (ep->missing == 0)
-                ep->missing = was_missing(affair, asked.psn);
+                ep->missing = episode_was_missing(affair, asked.psn);
             ep->in_hole = ep->missing == 0 && hole_find(t, f->holes, asked.psn) != NIL;
         }
     } else {
@@ -273,6 +286,8 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
             f->peer != NIL && (f->flags & F_UNA) ? roce_psn_diff(psn, f->una) : 0;
         if (!ep->late && missed > 0 && missed < NEAR_MISSED)
             episode_missing(t, f, f->una, (uint32_t)missed);
+        if (f->peer == NIL)
+            note_gap(t, f, ep);
     }
     /* It waits for an answer, and yet the newest request here asks for none: what did ask was lost
      * before it got here. */
@@ -340,7 +355,7 @@ void episode_late(struct ctx *c, bool fill, const struct hole *was)
     came_late(trouble, c->f, psn);
     if (affair != NULL) {
         struct episode *ep = &affair->ep;
-        was_missing(affair, psn);
+        episode_was_missing(affair, psn);
         const uint32_t into = (psn - ep->psn) & ROCE_PSN_MASK;
         if (ep->open && (into == 0 || into < ep->missing)) {
             ep->reordered = true;

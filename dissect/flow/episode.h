@@ -29,6 +29,10 @@ void episode_settle(struct roce_flow_table *t, uint32_t id, struct episode *ep, 
 void episode_decide(struct roce_flow_table *t, uint32_t id, struct episode *ep, bool at_end);
 bool episode_needless(const struct episode *ep);
 
+/* episode_was_missing tells how many frames were missing with |psn| the last time it should have
+ * come, 0 when it came; forgets about them. */
+uint32_t episode_was_missing(struct affair *affair, uint32_t psn);
+
 /* early_keep returns false when there is no room. */
 bool early_keep(struct roce_flow_table *t, struct affair *affair, const struct episode *ep);
 

@@ -57,7 +57,9 @@ struct episode {
     uint32_t high;    /* PSN behind the highest frame resent */
     uint32_t count;   /* frames resent */
     uint32_t missing; /* frames that did not get here the last time, from |psn| on */
-    uint8_t cause;    /* unless |silent| */
+    uint32_t gap_psn,
+        gap_len;   /* the first hole ahead of |psn|, while no pair told what was asked for */
+    uint8_t cause; /* unless |silent| */
     uint8_t location;
     bool open;
     bool fill;         /* the restart PSN had not been captured */

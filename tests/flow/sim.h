@@ -35,6 +35,7 @@ struct sim_opts {
     uint32_t timeout_ns;
     uint32_t window; /* request packets outstanding, at most */
     bool coalesce;   /* responders acknowledge only each second request for an ACK */
+    bool go_back_0;  /* requesters begin a message anew when a packet of it is NAKed */
 };
 
 enum sim_fate { FATE_ARRIVED, FATE_BEFORE, FATE_BEHIND };
@@ -336,7 +337,10 @@ static inline void sim_back(struct sim *s, uint32_t pair, uint32_t index, uint8_
         p->dma -= q->read_done * q->mtu;
         q->read_done = 0;
     }
-    e->psn = p->psn;
+    while (s->o.go_back_0 && cause == ROCE_CAUSE_NAK && index > 0 &&
+           q->pkt[index - 1].msg == q->pkt[index].msg)
+        index--;
+    e->psn = q->pkt[index].psn;
     q->episode = (int32_t)s->eps++;
     q->next = index;
     q->ready = s->now + wait;

@@ -46,6 +46,8 @@ static void test_message_begun_again(void **state)
         roce_flow_finish(r.t);
         assert_int_equal(rig_counters(&r, 1, 2, B).retransmission_cause[ROCE_CAUSE_NAK], 1);
         assert_int_equal(rig_counters(&r, 1, 2, B).loss[ROCE_LOST_UPSTREAM], 1);
+        assert_int_equal(rig_counters(&r, 1, 2, B).loss[ROCE_LOST_DOWNSTREAM], 0);
+        assert_int_equal(rig_last_event(&r, ROCE_EVENT_EPISODE)->location, ROCE_LOST_UPSTREAM);
         rig_close(&r);
     }
 }
