@@ -270,7 +270,8 @@ void congestion_cnp(struct roce_observer *obs, const struct roce_packet *pkt,
     const uint32_t flow = v->peer != ROCE_FLOW_NONE ? v->peer : match_unpaired(obs, pkt);
     struct cong *rec = flow == ROCE_FLOW_NONE ? NULL : rec_get(obs, flow);
     if (rec == NULL) {
-        obs->totals.cnps_unmatched++;
+        if (obs->totals.cnps_unmatched++ == 0)
+            obs->unmatched_frame = obs->frame;
         return;
     }
     run_settle(rec, obs->now);

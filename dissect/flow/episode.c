@@ -331,8 +331,11 @@ void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct h
         if (ep->late && !fill) {
             /* The stream restarted: what seemed late was sent again, all of it. */
             ep->late = false;
-            loss_count(t, c->id, ROCE_LOST_UPSTREAM, ep->count - 1, ep->psn, false, ep->orig_frame,
-                       false);
+            loss_count(t, c->id,
+                       &(struct loss){.where = ROCE_LOST_UPSTREAM,
+                                      .count = ep->count - 1,
+                                      .psn = ep->psn,
+                                      .hole_frame = ep->orig_frame});
             c->v->flags |= ROCE_V_EPISODE;
             c->v->wait = ep->wait;
         }
@@ -342,7 +345,10 @@ void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct h
         affair->reread_end = roce_psn_add(psn, n);
     }
     if (fill && !ep->late && !counted)
-        loss_count(t, c->id, ROCE_LOST_UPSTREAM, 1, psn, false, was->frame, false);
+        loss_count(
+            t, c->id,
+            &(struct loss){
+                .where = ROCE_LOST_UPSTREAM, .count = 1, .psn = psn, .hole_frame = was->frame});
     if (!ep->late)
         c->v->cause = ep->silent ? (uint8_t)silent_cause(t, f, silent_bin(ep->wait)) : ep->cause;
 }

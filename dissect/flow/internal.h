@@ -504,8 +504,13 @@ void early_pair_known(struct roce_flow_table *t, uint32_t id);
 void early_unpaired_end(struct roce_flow_table *t, uint32_t id);
 
 /* loss.c: where it was lost */
-void loss_count(struct roce_flow_table *t, uint32_t id, enum roce_location where, uint32_t count,
-                uint32_t psn, bool responses, uint64_t shown, bool at_end);
+struct loss {
+    enum roce_location where;
+    uint32_t count, psn;
+    bool responses, at_end;
+    uint64_t hole_frame, resent_frame, ask_frame; /* 0: none */
+};
+void loss_count(struct roce_flow_table *t, uint32_t id, const struct loss *loss);
 void loss_holes_passed(struct roce_flow_table *t, uint32_t id, uint32_t una);
 void loss_holes_end(struct roce_flow_table *t, uint32_t id);
 /* loss_timeout returns the ACK timeout in ns that CM or the options tell, 0 when none does. */

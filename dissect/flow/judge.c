@@ -430,6 +430,13 @@ static void mtus(const struct roce_observer *obs, struct finding_list *list, uin
     if (peer == NULL || peer->mtu == 0 || peer->mtu == ext->mtu)
         return;
     struct roce_finding f = make(&v, ROCE_FINDING_MTU_MIXED, ROCE_SEVERITY_WARNING, 1);
+    const bool first = ext->mtu_frame < peer->mtu_frame;
+    const uint32_t frames[] = {first ? ext->mtu_frame : peer->mtu_frame,
+                               first ? peer->mtu_frame : ext->mtu_frame};
+    for (int i = 0; i < 2; i++)
+        if (frames[i] != 0)
+            f.frames[f.n_frames++] = frames[i];
+    f.first_frame = f.frames[0];
     judge_value(&f, 0, ext->mtu);
     judge_value(&f, 1, peer->mtu);
     emit(&v, &f);

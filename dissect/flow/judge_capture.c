@@ -209,14 +209,14 @@ static void cnps(struct roce_observer *obs)
         struct roce_finding f = judge_make(ROCE_FINDING_CNP_DSCP, ROCE_SEVERITY_NOTE, d->cnps);
         f.word = others > 0 ? "the same as other RoCE frames" : "not the usual 48";
         judge_value(&f, 0, i);
-        add(obs, &f, 0);
+        add(obs, &f, d->cnp_frame);
     }
     /* No mark anywhere: then no pair is needed to say so. */
     if (marked == 0 && obs->totals.cnps_unmatched > 0) {
         struct roce_finding f =
             judge_make(ROCE_FINDING_CNP_WITHOUT_CE, ROCE_SEVERITY_NOTE, obs->totals.cnps_unmatched);
         judge_value(&f, 0, obs->totals.cnps);
-        add(obs, &f, 0);
+        add(obs, &f, obs->unmatched_frame);
     }
 }
 

@@ -13,28 +13,40 @@
 /* A silence of less than so many medians of what an ACK takes is nothing unusual. */
 #define USUAL_WAITS 2
 
-void loss_count(struct roce_flow_table *t, uint32_t id, enum roce_location where, uint32_t count,
-                uint32_t psn, bool responses, uint64_t shown, bool at_end)
+void loss_count(struct roce_flow_table *t, uint32_t id, const struct loss *loss)
 {
-    trouble_of(t, flow_at(t, id))->loss[where] += count;
+    trouble_of(t, flow_at(t, id))->loss[loss->where] += loss->count;
     if (!event_wanted(t, ROCE_EVENT_LOSS))
         return;
     struct roce_event e = event_make(t, ROCE_EVENT_LOSS, id);
-    e.location = (uint8_t)where;
-    e.count = count;
-    e.psn = psn;
-    e.responses = responses;
-    e.at_end = at_end;
-    if (at_end)
+    e.location = (uint8_t)loss->where;
+    e.count = loss->count;
+    e.psn = loss->psn;
+    e.responses = loss->responses;
+    e.at_end = loss->at_end;
+    if (loss->at_end)
         e.frame = 0;
-    e.evidence[0] = shown;
-    e.evidence[1] = at_end ? 0 : t->frame;
+    e.evidence[0] = loss->hole_frame;
+    e.evidence[1] = loss->at_end ? 0 : t->frame;
+    e.evidence[2] = loss->ask_frame;
+    e.evidence[3] = loss->resent_frame;
     event_emit(t, &e);
 }
 
 static uint32_t hole_frames(const struct hole *h)
 {
     return h->len > h->middles ? h->len - h->middles : 1;
+}
+
+static void lose_hole(struct roce_flow_table *t, uint32_t id, enum roce_location where,
+                      const struct hole *h, bool at_end)
+{
+    loss_count(t, id,
+               &(struct loss){.where = where,
+                              .count = hole_frames(h),
+                              .psn = h->psn,
+                              .hole_frame = h->frame,
+                              .at_end = at_end});
 }
 
 void loss_holes_passed(struct roce_flow_table *t, uint32_t id, uint32_t una)
@@ -44,8 +56,7 @@ void loss_holes_passed(struct roce_flow_table *t, uint32_t id, uint32_t una)
         if (h->judged || h->before || roce_psn_diff(una, roce_psn_add(h->psn, h->len)) < 0)
             continue;
         h->judged = true;
-        loss_count(t, id, h->naked ? ROCE_LOST_UPSTREAM : ROCE_LOST_CAPTURE, hole_frames(h), h->psn,
-                   false, h->frame, false);
+        lose_hole(t, id, h->naked ? ROCE_LOST_UPSTREAM : ROCE_LOST_CAPTURE, h, false);
     }
 }
 
@@ -57,8 +68,7 @@ void loss_holes_end(struct roce_flow_table *t, uint32_t id)
         if (h->judged || h->before)
             continue;
         h->judged = true;
-        loss_count(t, id, h->naked ? ROCE_LOST_UPSTREAM : ROCE_LOST_UNKNOWN, hole_frames(h), h->psn,
-                   false, h->frame, true);
+        lose_hole(t, id, h->naked ? ROCE_LOST_UPSTREAM : ROCE_LOST_UNKNOWN, h, true);
     }
     for (uint32_t i = f->rr_holes; i != NIL; i = hole_at(t, i)->next) {
         struct hole *h = hole_at(t, i);
@@ -70,8 +80,13 @@ void loss_holes_end(struct roce_flow_table *t, uint32_t id)
         const struct flow *peer = f->peer != NIL ? flow_at(t, f->peer) : NULL;
         const bool went_on =
             peer != NULL && peer->req_ts > h->ts && peer->prev_end == peer->next_psn;
-        loss_count(t, id, went_on ? ROCE_LOST_CAPTURE : ROCE_LOST_UNKNOWN, h->len, h->psn, true,
-                   h->frame, true);
+        loss_count(t, id,
+                   &(struct loss){.where = went_on ? ROCE_LOST_CAPTURE : ROCE_LOST_UNKNOWN,
+                                  .count = h->len,
+                                  .psn = h->psn,
+                                  .responses = true,
+                                  .hole_frame = h->frame,
+                                  .at_end = true});
     }
 }
 

@@ -19,10 +19,11 @@ static bool is_rule(uint32_t copies, uint32_t frames)
     return copies * RULE_DEN >= frames * RULE_NUM;
 }
 
-static void count_copy(struct roce_flow_table *t, struct flow *f)
+static void count_copy(struct roce_flow_table *t, struct flow *f, uint64_t frame)
 {
     if (rare_of(t, f)->mirror_dup++ == 0 && event_wanted(t, ROCE_EVENT_MIRROR_DUP)) {
-        const struct roce_event e = event_make(t, ROCE_EVENT_MIRROR_DUP, flow_id(t, f));
+        struct roce_event e = event_make(t, ROCE_EVENT_MIRROR_DUP, flow_id(t, f));
+        e.frame = frame;
         event_emit(t, &e);
     }
 }
@@ -57,7 +58,7 @@ void mirror_resolve(struct roce_flow_table *t, bool at_end)
         if (!flow_live(t, copy->flow) || flow_at(t, copy->flow)->serial != copy->serial)
             continue;
         if (mirror)
-            count_copy(t, flow_at(t, copy->flow));
+            count_copy(t, flow_at(t, copy->flow), copy->frame);
         else
             count_as_frame(t, copy);
     }
@@ -91,7 +92,7 @@ static bool judge(struct ctx *c, const struct roce_icrc *icrc, bool by_id, bool 
 {
     struct roce_flow_table *t = c->t;
     if (!same_attributes) {
-        count_copy(t, c->f);
+        count_copy(t, c->f, t->frame);
         return true;
     }
     t->mirror_copies++;
@@ -101,7 +102,7 @@ static bool judge(struct ctx *c, const struct roce_icrc *icrc, bool by_id, bool 
         mirror_resolve(t, false);
         return true;
     case MIRROR_YES:
-        count_copy(t, c->f);
+        count_copy(t, c->f, t->frame);
         return true;
     case MIRROR_NO:
         break;
@@ -110,7 +111,7 @@ static bool judge(struct ctx *c, const struct roce_icrc *icrc, bool by_id, bool 
     const uint32_t seen = ++rare_of(t, c->f)->mirror_seen;
     if (seen < DECIDE_FRAMES || !is_rule(seen, (uint32_t)(c->f->packets & UINT32_MAX)))
         return false;
-    count_copy(t, c->f);
+    count_copy(t, c->f, t->frame);
     return true;
 }
 

@@ -176,7 +176,8 @@ static void flow_frame(struct roce_observer *obs, const struct roce_frame *frame
     keep_frame(obs, frame, v->flow);
     dscp->bytes += frame->origlen;
     if (pkt->op == ROCE_OP_CNP) {
-        dscp->cnps++;
+        if (dscp->cnps++ == 0)
+            dscp->cnp_frame = obs->frame;
         congestion_cnp(obs, pkt, v);
     } else {
         dscp->ecn[ecn]++;

@@ -53,6 +53,20 @@ void episode_copied(struct roce_flow_table *t, const struct copy *copy)
     emit_episode(t, copy->flow, &ep, false);
 }
 
+static void lose(struct roce_flow_table *t, uint32_t id, enum roce_location where, uint32_t count,
+                 uint32_t psn, bool responses, const struct episode *ep, bool at_end)
+{
+    const struct loss loss = {.where = where,
+                              .count = count,
+                              .psn = psn,
+                              .responses = responses,
+                              .hole_frame = ep->orig_frame,
+                              .resent_frame = ep->first_frame,
+                              .ask_frame = ep->ask_frame,
+                              .at_end = at_end};
+    loss_count(t, id, &loss);
+}
+
 void episode_decide(struct roce_flow_table *t, uint32_t id, struct episode *ep, bool at_end)
 {
     ep->undecided = false;
@@ -61,7 +75,7 @@ void episode_decide(struct roce_flow_table *t, uint32_t id, struct episode *ep, 
     else if (doubtful(t, flow_at(t, id), ep))
         ep->location = ROCE_LOST_UNKNOWN;
     else
-        loss_count(t, id, ROCE_LOST_DOWNSTREAM, 1, ep->psn, false, ep->orig_frame, at_end);
+        lose(t, id, ROCE_LOST_DOWNSTREAM, 1, ep->psn, false, ep, at_end);
     emit_episode(t, id, ep, at_end);
 }
 
@@ -91,12 +105,12 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
     }
     if (ep->missing > 0) {
         ep->location = ROCE_LOST_UPSTREAM;
-        loss_count(t, id, ROCE_LOST_UPSTREAM, ep->missing, ep->psn, false, ep->orig_frame, at_end);
+        lose(t, id, ROCE_LOST_UPSTREAM, ep->missing, ep->psn, false, ep, at_end);
         return;
     }
     if (ep->cause == ROCE_CAUSE_UNKNOWN) {
         ep->location = ROCE_LOST_UNKNOWN;
-        loss_count(t, id, ROCE_LOST_UNKNOWN, 1, ep->psn, false, ep->orig_frame, at_end);
+        lose(t, id, ROCE_LOST_UNKNOWN, 1, ep->psn, false, ep, at_end);
         return;
     }
     const bool asked = ep->cause == ROCE_CAUSE_NAK || ep->cause == ROCE_CAUSE_RNR;
@@ -107,24 +121,24 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
     }
     if (ep->silent && ep->unasked && !ep->acked) {
         ep->location = ROCE_LOST_UPSTREAM;
-        loss_count(t, id, ROCE_LOST_UPSTREAM, 1, f->next_psn, false, ep->orig_frame, at_end);
+        lose(t, id, ROCE_LOST_UPSTREAM, 1, f->next_psn, false, ep, at_end);
         return;
     }
     if (!asked && paired && ep->acked) {
         /* The answer was captured and did not arrive. */
-        loss_count(t, f->peer, ROCE_LOST_DOWNSTREAM, 1, ep->psn, true, ep->orig_frame, at_end);
+        lose(t, f->peer, ROCE_LOST_DOWNSTREAM, 1, ep->psn, true, ep, at_end);
         return;
     }
     if (ep->cause == ROCE_CAUSE_IMPLIED_NAK) {
         /* The missing responses are holes of the peer's READ response track, counted there. */
         ep->location = ROCE_LOST_UPSTREAM;
         if (paired && (ep->atomic || ep->answer_twice))
-            loss_count(t, f->peer, ROCE_LOST_UPSTREAM, 1, ep->psn, true, ep->ask_frame, at_end);
+            lose(t, f->peer, ROCE_LOST_UPSTREAM, 1, ep->psn, true, ep, at_end);
         return;
     }
     if (!asked && paired && ep->answered_far) {
         ep->location = ROCE_LOST_UPSTREAM;
-        loss_count(t, f->peer, ROCE_LOST_UPSTREAM, 1, ep->psn, true, ep->orig_frame, at_end);
+        lose(t, f->peer, ROCE_LOST_UPSTREAM, 1, ep->psn, true, ep, at_end);
         return;
     }
     if (waits) {
@@ -133,7 +147,7 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
     }
     if (ep->cause == ROCE_CAUSE_RNR)
         trouble->refused++;
-    loss_count(t, id, ROCE_LOST_DOWNSTREAM, 1, ep->psn, false, ep->orig_frame, at_end);
+    lose(t, id, ROCE_LOST_DOWNSTREAM, 1, ep->psn, false, ep, at_end);
 }
 
 /* A silent episode is judged by its wait. */

@@ -94,6 +94,11 @@ void rresp_frame(struct ctx *c)
         trouble_of(t, f)->rr_dup++;
         c->v->flags |= ROCE_V_READ_RESPONSE_DUP;
     } else if (!was.soft && !was.judged && asked_again(c, &was)) {
-        loss_count(t, c->id, ROCE_LOST_UPSTREAM, 1, psn, true, was.frame, false);
+        loss_count(t, c->id,
+                   &(struct loss){.where = ROCE_LOST_UPSTREAM,
+                                  .count = 1,
+                                  .psn = psn,
+                                  .responses = true,
+                                  .hole_frame = was.frame});
     }
 }

@@ -261,6 +261,7 @@ void symptom_mtu(struct roce_observer *obs, const struct roce_packet *pkt,
         incident_set(incident, 1, pkt->payload_len);
     }
     ext->mtu = pkt->payload_len;
+    ext->mtu_frame = obs->frame <= UINT32_MAX ? (uint32_t)obs->frame : 0;
 }
 
 /* ---- silences ---- */
@@ -362,17 +363,27 @@ static void episode_event(struct roce_observer *obs, const struct roce_event *e)
     }
 }
 
+/* Whether the loss that is being told is one that an RNR NAK refused: counted with the losses, but
+ * none. */
+static bool refused_only(struct roce_observer *obs, const struct roce_event *e)
+{
+    struct watch_trouble *trouble = trouble_at(obs, e->flow);
+    struct roce_flow_counters c;
+    if (e->location != ROCE_LOST_DOWNSTREAM || e->responses || trouble == NULL ||
+        !roce_flow_counters(obs->flows, e->flow, &c) || c.loss_refused == trouble->refused)
+        return false;
+    trouble->refused = c.loss_refused;
+    return true;
+}
+
 static void loss_event(struct roce_observer *obs, const struct roce_event *e)
 {
-    const struct watch_trouble *trouble = trouble_watched(obs, e->flow);
     struct watch_trouble *asker = e->responses ? trouble_at(obs, e->peer) : NULL;
     if (asker != NULL) {
         asker->answer_lost = true;
         asker->answer_psn = e->psn;
     }
-    /* What an RNR NAK refused is counted with the losses, but none. */
-    if (e->location == ROCE_LOST_DOWNSTREAM && !e->responses && trouble != NULL &&
-        trouble->has_rnr && trouble->rnr_psn == e->psn)
+    if (refused_only(obs, e))
         return;
     evidence(incident_add(obs, e->flow,
                           e->location == ROCE_LOST_CAPTURE ? ROCE_FINDING_LOSS_CAPTURE

@@ -71,6 +71,7 @@ struct cong_queue {
 
 struct dscp_state {
     uint64_t bytes, cnps, ecn[4]; /* frames by enum roce_ecn; CNPs apart */
+    uint64_t cnp_frame;           /* the first CNP */
     uint64_t tagged;              /* of all: in a VLAN, so that PCP is the priority */
 };
 
@@ -163,6 +164,7 @@ struct watch_trouble {
     bool zero_open;
     uint32_t zero_next, zero_start, zero_nak;
     uint64_t zero_frame;
+    uint64_t refused;      /* of the flow's losses: refused by RNR NAK */
     uint64_t duplicates;   /* frames resent although they had been answered */
     uint64_t silent_after; /* newest frame of the flow when it was found silent */
     uint8_t idle_exp;
@@ -233,7 +235,8 @@ struct hosts {
 /* One block per flow in the flow table: indexes + 1, 0 while the flow is healthy. */
 struct watch_ext {
     uint32_t congestion, trouble;
-    uint32_t mtu; /* payload of its First and Middle packets; 0: not known yet, or none */
+    uint32_t mtu;       /* payload of its First and Middle packets; 0: not known yet, or none */
+    uint32_t mtu_frame; /* that told it; 0: none, or beyond 2^32 */
 };
 
 struct roce_observer {
@@ -251,6 +254,7 @@ struct roce_observer {
     uint64_t tagged[8];   /* RoCE frames in a VLAN, by PCP */
     uint64_t data_ecn[4]; /* frames with payload of connected services, by enum roce_ecn */
     uint64_t not_ect_frame, sliced_frame;
+    uint64_t unmatched_frame; /* first CNP of unknown flow */
     struct recent recent;
 };
 

@@ -26,6 +26,10 @@ static inline const struct roce_finding *want(const struct scene *s, enum roce_f
     else
         assert_int_equal(f->severity, severity);
     assert_int_equal(f->count, count);
+    /* What the capturer did not keep, and what is not there, no frame shows. */
+    const bool nothing =
+        kind == ROCE_FINDING_CAPTURE_NO_ROCE || (kind == ROCE_FINDING_LOSS_CAPTURE && !f->has_flow);
+    assert_true(f->n_frames > 0 || nothing);
     return f;
 }
 

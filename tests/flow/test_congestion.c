@@ -198,6 +198,8 @@ static void test_dscp_finding(void **state)
     char text[ROCE_FINDING_TEXT];
     roce_finding_text(f, text, sizeof text);
     assert_string_equal(text, "1 CNP with DSCP 26, the same as other RoCE frames");
+    assert_int_equal(f->n_frames, 1);
+    assert_int_equal(f->frames[0], s.frame - 1); /* the last one of the talk */
     scene_free(&s);
 }
 

@@ -72,6 +72,10 @@ class Shape(unittest.TestCase):
                     doc = json_of("--json", *TABLES, "--interval=10ms", *extra, capture)
                     self.assertEqual(set(doc), keys)
                     self.assertEqual(doc["schema"], "rocestat/1")
+                    for finding in doc["findings"]:
+                        if finding["kind"] != "capture.no_roce":
+                            self.assertGreater(len(finding["frames"]), 0, finding)
+                            self.assertEqual(finding["frames"], sorted(set(finding["frames"])))
                     for kind in ("capture", "icrc", "table"):
                         self.check(doc[kind], kind)
                     for key, kind in lists.items():

@@ -23,7 +23,8 @@ enum roce_event_kind {
                                 behind the frame that opened the hole, evidence[0] */
     ROCE_EVENT_LOSS,         /* |count| frames from |psn| lost at |location|; |responses| when READ
                                 responses or ACKs were lost; evidence[0] the frame that shows the
-                                hole, [1] the frame that decided */
+                                hole, [1] the frame that decided, [2] the NAK or response
+                                that asked for it, [3] the frame resent */
     ROCE_EVENT_NAK,          /* |code| enum roce_nak, |psn|; peer is the flow that is refused;
                                 about_frame the frame with that PSN, when known */
     ROCE_EVENT_RNR,          /* |psn|, |duration| the timer it asks for */
