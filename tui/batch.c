@@ -42,7 +42,8 @@ static void snap(struct batch *batch)
     struct ui *ui = &batch->ui;
     struct snap_want want = ui_want(ui);
     const bool json = batch->opts->common.json || batch->opts->common.ndjson;
-    if (json)
+    const bool data = json || batch->opts->csv;
+    if (data)
         want.latencies = SNAP_LATENCIES_ALL;
     else if (want.latencies == SNAP_LATENCIES_DUE)
         want.latencies = SNAP_LATENCIES_NONE;
@@ -50,7 +51,7 @@ static void snap(struct batch *batch)
     tui_model_snapshot(batch->model, &want, batch->snapshot);
     ui_settle(ui, batch->snapshot);
     /* Text shows a screenful of rows. */
-    for (uint32_t i = ui->top; i < ui->n_order && i < ui->top + (uint32_t)ui->rows && !json; i++)
+    for (uint32_t i = ui->top; i < ui->n_order && i < ui->top + (uint32_t)ui->rows && !data; i++)
         tui_model_latency(batch->model, &batch->snapshot->row[ui->order[i]]);
 }
 
@@ -106,6 +107,9 @@ static bool print(struct batch *batch, bool ended)
     if (opts->common.json || opts->common.ndjson) {
         if (opts->common.ndjson || ended || batch->printed + 1 == opts->iterations)
             tui_record_snapshot(&batch->json, ui, batch->snapshot);
+    } else if (opts->csv) {
+        if (ended || batch->printed + 1 == opts->iterations)
+            tui_save_rows(&batch->out, batch->snapshot, ui->order, ui->n_order);
     } else {
         struct canvas *canvas = tui_canvas_new(opts->rows, opts->cols, ui->ascii);
         if (canvas == NULL)

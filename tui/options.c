@@ -84,7 +84,7 @@ static int list_columns(void)
 
 static int parse_speed(struct top_opts *opts)
 {
-    const bool text = opts->batch || opts->common.json || opts->common.ndjson;
+    const bool text = opts->batch || opts->common.json || opts->common.ndjson || opts->csv;
     opts->speed_factor = text ? 0 : 1;
     if (opts->speed == NULL)
         return 0;
@@ -158,11 +158,13 @@ static int parse_texts(struct top_opts *opts)
 /* What was given and cannot be together. */
 static int check(struct top_opts *opts)
 {
-    if (opts->common.json && opts->common.ndjson) {
-        msg_print("--json and --ndjson exclude each other; leave one out");
+    if (opts->common.json + opts->common.ndjson + opts->csv > 1) {
+        msg_print("%s and %s exclude each other; leave one out",
+                  opts->common.json ? "--json" : "--ndjson",
+                  opts->common.json && opts->common.ndjson ? "--ndjson" : "--csv");
         return OPT_EXIT_USAGE;
     }
-    opts->batch = opts->batch || opts->common.json || opts->common.ndjson;
+    opts->batch = opts->batch || opts->common.json || opts->common.ndjson || opts->csv;
     if (live_wanted(&opts->live) && opts->speed != NULL) {
         msg_print("--speed is for files; leave it out");
         return OPT_EXIT_USAGE;

@@ -16,6 +16,7 @@ struct top_opts {
     struct opt_names set;
     bool batch, ascii, dump_config;
     uint64_t iterations; /* 0: not given */
+    bool csv;
     uint64_t max_flows, storm_ms, timeout_exp;
     uint64_t forget_ns; /* 0: never */
 

@@ -299,9 +299,10 @@ static void real_field(struct csv *csv, bool has, double value)
     text_field(csv, text);
 }
 
-static void write_rows(struct csv *csv, const struct snapshot *snapshot, const uint32_t *order,
-                       uint32_t n)
+void tui_save_rows(struct out *out, const struct snapshot *snapshot, const uint32_t *order,
+                   uint32_t n)
 {
+    struct csv writer, *csv = &writer;
     static const char *const titles[] = {
         "dest_qp",        "src",         "dst",        "transport",  "operation",
         "src_qp",         "udp_sport",   "dscp",       "path_mtu",   "packets",
@@ -310,6 +311,7 @@ static void write_rows(struct csv *csv, const struct snapshot *snapshot, const u
         "cnps",           "cnps_per_s",  "icrc_bad",   "messages",   "latency_p50_us",
         "latency_p99_us", "first_frame", "last_frame",
     };
+    csv_init(csv, out);
     for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
         text_field(csv, titles[i]);
     csv_end_row(csv);
@@ -352,7 +354,6 @@ int tui_save_table(const char *path, const struct snapshot *snapshot, const uint
                    uint32_t n)
 {
     struct out out;
-    struct csv csv;
     FILE *file = fopen(path, "w");
     if (file == NULL)
         return errno;
@@ -360,8 +361,7 @@ int tui_save_table(const char *path, const struct snapshot *snapshot, const uint
         (void)fclose(file);
         return ENOMEM;
     }
-    csv_init(&csv, &out);
-    write_rows(&csv, snapshot, order, n);
+    tui_save_rows(&out, snapshot, order, n);
     const int error = out_end(&out);
     if (fclose(file) != 0 && error == 0)
         return errno;

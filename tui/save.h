@@ -41,7 +41,12 @@ bool tui_save_done(struct save *save, char *text, size_t size, bool *failed);
 /* tui_save_wait ends it and frees. */
 void tui_save_wait(struct save *save);
 
-/* tui_save_table writes the rows of |order| as CSV. Returns 0 or an errno. */
+struct out;
+
+/* tui_save_rows writes the rows of |order| as CSV under a heading; tui_save_table does so to a file
+ * and returns 0 or an errno. */
+void tui_save_rows(struct out *out, const struct snapshot *snapshot, const uint32_t *order,
+                   uint32_t n);
 int tui_save_table(const char *path, const struct snapshot *snapshot, const uint32_t *order,
                    uint32_t n);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What screens do not show of rocetop: JSON, configuration, limits, the manual page."""
+import csv
 import json
 import os
 import pathlib
@@ -44,6 +45,18 @@ class Json(unittest.TestCase):
         doc = json.loads(rocetop("--json", "--sort=PKTS", "-Y", "op==ack", CAPTURE).stdout)
         self.assertEqual([q["dest_qp"] for q in doc["qps"]], [0xC2])
         self.assertEqual(doc["qps_left_out"], 1)
+
+    def test_csv(self):
+        """529 RoCE frames, 10 NAKs: pcaps/README.md."""
+        done = rocetop("--csv", "--sort=PKTS", CAPTURE)
+        rows = list(csv.DictReader(done.stdout.splitlines()))
+        self.assertEqual([r["dest_qp"] for r in rows], [str(0xC1), str(0xC2)])
+        self.assertEqual(sum(int(r["packets"]) for r in rows), 529)
+        self.assertEqual([r["naks"] for r in rows], ["0", "10"])
+        self.assertEqual(rows[1]["gap_events"], "")  # ACKs have no PSNs of their own
+        done = rocetop("--csv", "--ndjson", CAPTURE)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("exclude each other", done.stderr)
 
     def test_flow_limit(self):
         doc = json.loads(rocetop("--json", "--max-flows=1", CAPTURE).stdout)
