@@ -78,8 +78,9 @@ EXTRA = {
                              ours="--mtu {mtu} --size {size} -n {n} --srq --qp 4", gen=f"--connect pingpong:{{peer}}:{PORT} --op send",
                              serve=f"--accept pingpong --listen-port {PORT}"),
     "ib_send_bw_srq": perftest("ib_send_bw", "send", "send", guest="--use-srq"),
-    "ib_write_bw_q4_R": perftest_cm("ib_write_bw", "write", "write", "-R", guest="-q 4", both="--qp 4"),
-    "ib_send_bw_q4_R": perftest_cm("ib_send_bw", "send", "send", "-R", guest="-q 4", both="--qp 4"),
+    # As many frames at once as of one QP: the emulated guest's receive ring takes no more.
+    "ib_write_bw_q4_R": perftest_cm("ib_write_bw", "write", "write", "-R", guest="-q 4", both="--qp 4", n=25),
+    "ib_send_bw_q4_R": perftest_cm("ib_send_bw", "send", "send", "-R", guest="-q 4", both="--qp 4", n=25),
     "ib_write_bw_l": perftest("ib_write_bw", "write", "write", guest="-l 4 --report_gbits"),
     "ib_send_bw_r": perftest("ib_send_bw", "send", "send", guest="-r 64"),
     "ucmatose": Peer(guest=f"ucmatose -p {CM_PORT} -C {{n}} -S {{size}}", host=" -s {host}",

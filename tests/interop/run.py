@@ -25,6 +25,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 NEVER = {"malformed", "icrc.bad", "icrc.rewritten", "ack.ghost", "retransmit.go_back_zero", "mtu.mixed", "retry.exceeded",
          "nak.remote_access", "nak.invalid_request", "nak.remote_operational", "cm.rejected", "cm.timeout", "capture.no_roce"}
 PATIENCE = 60
+# A TCP port of the guest is listened at. The shell looks itself: each process takes the emulated guest as long as a wait.
+LISTENS = f"""listens() {{
+    for table in /proc/net/tcp /proc/net/tcp6; do
+        while read -r _ local _ state _; do case $local$state in *:{peers.PORT:04X}0A) return 0; esac; done <$table
+    done
+    return 1
+}}
+"""
 
 
 class Fault(Exception):
@@ -111,16 +119,16 @@ class Run:
 
     # Each request to the emulated guest takes its time: there is one for what belongs together.
     def as_client(self):
-        listens = f"rdma resource show cm_id | grep -q 'LISTEN.*:{self.peer.port} '" if self.peer.cm else f"ss -Htln | grep -q ':{peers.PORT} '"
+        listens = f"rdma resource show cm_id | grep -q 'LISTEN.*:{self.peer.port} '" if self.peer.cm else "listens"
         waits = "for i in $(seq 600); do {} && exit 0; usleep 50000; done; exit 1"
-        self.lab.guest(f"(timeout {PATIENCE} {self.guest_command(False)}; echo status=$?) >/tmp/peer.log 2>&1 </dev/null &\n"
+        self.lab.guest(f"{LISTENS}(timeout {PATIENCE} {self.guest_command(False)}; echo status=$? >/tmp/peer.end) >/tmp/peer.log 2>&1 </dev/null &\n"
                        + waits.format(listens))
         process = self.start_ours()
         try:
             self.end_ours(process)
         finally:
             self.reap(process)
-        _, text = self.lab.guest(f"({waits.format('grep -q ^status= /tmp/peer.log')}); cat /tmp/peer.log; rdma statistic show link rxe0/1")
+        _, text = self.lab.guest(f"({waits.format('[ -s /tmp/peer.end ]')}); cat /tmp/peer.log /tmp/peer.end; rdma statistic show link rxe0/1")
         return text
 
     def as_server(self):
@@ -144,7 +152,7 @@ class Run:
     def go(self):
         """Both sides run; what they did is kept for judge()."""
         mtu = lab.MTU if self.peer.mtu_option or self.mtu == 4096 else 1500
-        before = self.lab.counters(f"killall -q {self.peer.guest.split()[0]}; rm -f /tmp/peer.log; "
+        before = self.lab.counters(f"killall -q {self.peer.guest.split()[0]}; rm -f /tmp/peer.log /tmp/peer.end; "
                                    f"[ $(cat /sys/class/net/eth0/mtu) = {mtu} ] || ip link set eth0 mtu {mtu}")
         capture = Capture(self.dir / "capture.pcap")
         begin = time.monotonic()

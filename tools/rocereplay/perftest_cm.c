@@ -362,10 +362,14 @@ int perftest_cm_write(struct perftest_cm *cm, const void *buf, size_t len, const
     memcpy(cm->lane.local + SEND_AT, buf, len);
     if (eng_post_send(cm->lane.qp, station_now(cm->st), &wr) != 0)
         return broken(cm, what);
-    while (cm->n_sent == before)
+    while (cm->n_sent == before) {
+        /* Who has answered had it, though its ACK was lost; with the last answer it leaves. */
+        if (cm->over && cm->n_arrived > 0)
+            return 0;
         if (cm->over || cm->status != ENG_WC_SUCCESS || station_now(cm->st) >= until ||
             turn(cm, until) != 0)
             return broken(cm, what);
+    }
     return 0;
 }
 

@@ -30,9 +30,9 @@ struct game {
     struct station *st;
     struct ball *balls; /* wr_id is the place in it */
     uint32_t n;
-    uint32_t size, head;            /* |head|: bytes before the data of a receive */
-    bool first;                     /* serves the ball */
-    uint64_t iters, sent, received; /* completed */
+    uint32_t size, head;                    /* |head|: bytes before the data of a receive */
+    bool first;                             /* serves the ball */
+    uint64_t iters, posted, sent, received; /* sent, received: completed */
     roce_tstamp last;
     struct load_result result;
 };
@@ -85,6 +85,7 @@ static int post_send(struct game *g, uint32_t i)
     };
     if (g->first && (g->st->opts->verify || g->sent == 0))
         fill(g, lane);
+    g->posted++;
     ball->sending = true;
     ball->owed = false;
     ball->sent_at = now;
@@ -195,11 +196,12 @@ static bool unfinished(const struct game *g)
     return g->sent < g->iters || g->received < g->iters;
 }
 
-/* Posts what is due. Returns how many messages, or -1. */
+/* Posts what is due: never more than counts, since who has all that counts leaves. Returns how many
+ * messages, or -1. */
 static int post_due(struct game *g)
 {
     int n = 0;
-    for (uint32_t i = 0; i < g->n && g->sent < g->iters; i++) {
+    for (uint32_t i = 0; i < g->n && g->posted < g->iters; i++) {
         if (!g->balls[i].owed || g->balls[i].sending)
             continue;
         if (post_send(g, i) != 0)
@@ -213,7 +215,7 @@ static int play(struct game *g)
 {
     struct load_result *r = &g->result;
     r->start = g->last = station_now(g->st);
-    for (uint32_t i = 0; i < g->n && g->first; i++)
+    for (uint32_t i = 0; i < g->n && g->first && g->posted < g->iters; i++)
         if (post_send(g, i) != 0)
             return -1;
     while (unfinished(g) && r->status == ENG_WC_SUCCESS && !signals_interrupted()) {
