@@ -150,6 +150,34 @@ class Series(unittest.TestCase):
         self.assertEqual([i["index"] for i in doc["intervals"]], [(s - starts[0]) // 50_000_000 for s in starts])
 
 
+class Write(unittest.TestCase):
+    CAPTURE = "loss5_egress_send.pcap"
+
+    def test_all_frames(self):
+        want = [f[16:] for f in pcap_frames(pcaps(self.CAPTURE))[1]]
+        for jobs in (1, 3):
+            path = common.WORK / "written.pcap"
+            done = rocestat("--jobs", jobs, "-w", path, pcaps(self.CAPTURE))
+            self.assertEqual(done.stdout, rocestat(pcaps(self.CAPTURE)).stdout)
+            self.assertEqual([f[16:] for f in pcap_frames(path)[1]], want)
+
+    def test_those_that_are_counted(self):
+        """10 NAKs: pcaps/README.md."""
+        path = common.WORK / "naks.pcap"
+        rocestat("-w", path, "-Y", "aeth==nak", pcaps(self.CAPTURE))
+        self.assertEqual(len(pcap_frames(path)[1]), 10)
+
+    def test_places_that_do_not_do(self):
+        path = common.WORK / "itself.pcap"
+        path.write_bytes(pcaps(self.CAPTURE).read_bytes())
+        for place, status, text in ((path, 2, "is the capture that is read"), ("-", 2, "name a file"),
+                                    ("/nowhere/x", 1, "choose another place")):
+            done = rocestat("-w", place, path, status=status)
+            self.assertEqual(done.stdout, b"")
+            self.assertIn(text, done.stderr.decode())
+        self.assertEqual(path.read_bytes(), pcaps(self.CAPTURE).read_bytes())
+
+
 class Limits(unittest.TestCase):
     def hostile(self, n):
         """Every packet opens another QP."""

@@ -3,6 +3,7 @@
 #include "common/input.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/msg.h"
 #include "common/signals.h"
@@ -44,4 +45,11 @@ struct roce_reader *input_open(const char *program, const char *file,
         msg_file(input_name(file), "%s; %s%s", text, err == ROCE_ERR_FORMAT ? program : "",
                  hint(err));
     return reader;
+}
+
+bool input_same(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && S_ISREG(sa.st_mode) &&
+           sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }

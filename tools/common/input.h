@@ -13,4 +13,7 @@ const char *input_name(const char *file);
 struct roce_reader *input_open(const char *program, const char *file,
                                const struct roce_reader_opts *opts);
 
+/* input_same tells whether |a| and |b| name the same regular file. */
+bool input_same(const char *a, const char *b);
+
 #endif

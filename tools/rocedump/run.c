@@ -51,13 +51,6 @@ struct run {
     int status;
 };
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat sa, sb;
-    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && S_ISREG(sa.st_mode) &&
-           sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
-}
-
 static int open_input(struct run *run)
 {
     /* A look ahead ends where the file ends now. */
@@ -80,7 +73,7 @@ static int open_output(struct run *run, uint32_t linktype)
     const char *path = run->opts->common.write;
     if (path == NULL)
         return 0;
-    if (!run->live && same_file(path, run->opts->file)) {
+    if (!run->live && input_same(path, run->opts->file)) {
         msg_file(path, "is the capture that is read; choose another name for -w");
         return -1;
     }

@@ -9,7 +9,6 @@
 #include "common/units.h"
 #include "rocestat/sort.h"
 
-#define WITHOUT_WRITE
 #define OPT_TARGET struct stat_opts
 #include "common/options_table.h"
 

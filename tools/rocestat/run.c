@@ -17,6 +17,7 @@
 #include "common/signals.h"
 #include "rocestat/feed.h"
 #include "rocestat/headless.h"
+#include "rocestat/keep.h"
 #include "rocestat/report.h"
 
 struct run {
@@ -27,6 +28,7 @@ struct run {
     struct journal journal;
     struct interval interval;
     struct saved saved;
+    struct keep keep;
     struct headless *headless; /* NULL: nobody watches from outside */
     uint32_t said;             /* live_watch */
     bool live;                 /* from interfaces */
@@ -129,6 +131,9 @@ static void observe(struct run *run, const struct feed_batch *batch)
     if (limit != 0 && (uint64_t)n > limit - run->counted)
         n = (int)(limit - run->counted);
     run->counted += (uint64_t)n;
+    const int kept = keep_write(&run->keep, batch->frame, n);
+    if (kept != EXIT_DONE)
+        run->status = kept;
     if (run->interval.length_ns != 0 || run->headless != NULL)
         observe_singly(run, batch, n);
     else
@@ -163,6 +168,7 @@ static void look_around(struct run *run)
         interval_skip(&run->interval, now);
     }
     out_flush(&run->out);
+    keep_flush(&run->keep);
 }
 
 static void take(struct run *run, struct feed_batch *batch)
@@ -308,7 +314,9 @@ static void go(struct run *run)
         run->feed = feed_open(opts, &run->status);
     if (run->feed == NULL)
         return;
-    run->status = open_observer(run);
+    run->status = keep_open(&run->keep, opts, feed_reader(run->feed));
+    if (run->status == EXIT_DONE)
+        run->status = open_observer(run);
     if (run->status == EXIT_DONE)
         run->status = open_series(run);
     if (run->status == EXIT_DONE && run->headless != NULL)
@@ -316,6 +324,9 @@ static void go(struct run *run)
     if (run->status != EXIT_DONE)
         return;
     read_all(run);
+    const int kept = keep_close(&run->keep);
+    if (run->status == EXIT_DONE)
+        run->status = kept;
     if (run->status == EXIT_USAGE)
         return;
     print_report(run);
