@@ -2,9 +2,7 @@
 # Link-time optimisation of the programs: the decoder and the flow state are many small functions, and a call for each
 # costs about 12 % of their time. Objects stay ordinary ones, too ("fat"), for the archive that is installed, for the
 # tests and for the lints. GCC only: clang's objects would be of no use to others.
-if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT ROCE_SANITIZE AND NOT ROCE_COVERAGE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
-  set(ROCE_LTO ON)
-else()
+if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU" OR ROCE_SANITIZE OR ROCE_COVERAGE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
   set(ROCE_LTO OFF)
 endif()
 
