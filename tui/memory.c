@@ -20,10 +20,3 @@ void *tui_memory_new(size_t size)
 #endif
     return memory;
 }
-
-void *tui_memory_zeroed(size_t size, void **block)
-{
-    uint8_t *memory = calloc(1, size + LINE);
-    *block = memory;
-    return memory == NULL ? NULL : memory + (LINE - (uintptr_t)memory % LINE) % LINE;
-}

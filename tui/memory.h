@@ -11,8 +11,4 @@
  * them. */
 void *tui_memory_new(size_t size);
 
-/* tui_memory_zeroed returns |size| zero bytes, aligned to a cache line, in |*block|, or NULL. What
- * nothing was written to costs nothing. free releases the block. */
-void *tui_memory_zeroed(size_t size, void **block);
-
 #endif

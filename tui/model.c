@@ -7,6 +7,8 @@
 
 #include <roce/aeth.h>
 
+#include "common/vast.h"
+
 #include "memory.h"
 
 #define MS  UINT64_C(1000000)
@@ -55,8 +57,8 @@ struct model *tui_model_new(const struct model_opts *opts)
     if (model->obs != NULL) {
         model->flows = roce_observer_flows(model->obs);
         model->capacity = roce_flow_capacity(model->flows);
-        model->track = tui_memory_zeroed(model->capacity * sizeof(*model->track), &model->block);
-        model->rest = calloc(model->capacity, sizeof(*model->rest));
+        model->track = vast_new(model->capacity, sizeof(*model->track));
+        model->rest = vast_new(model->capacity, sizeof(*model->rest));
         model->keeping = calloc(model->capacity / 64 + 1, sizeof(*model->keeping));
         model->pairs = calloc(PAIR_SLOTS, sizeof(*model->pairs));
     }
@@ -78,8 +80,8 @@ void tui_model_del(struct model *model)
     if (model == NULL)
         return;
     roce_observer_del(model->obs);
-    free(model->block);
-    free(model->rest);
+    vast_del(model->track, model->capacity, sizeof(*model->track));
+    vast_del(model->rest, model->capacity, sizeof(*model->rest));
     free(model->keeping);
     tui_ring_free(&model->kept);
     free(model->pairs);

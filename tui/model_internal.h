@@ -44,8 +44,7 @@ struct model {
     struct model_opts opts;
     struct roce_observer *obs;
     const struct roce_flow_table *flows;
-    struct track *track; /* by flow id, in |block| */
-    void *block;
+    struct track *track; /* by flow id */
     struct track_rest *rest;
     uint32_t capacity;
     uint32_t epoch; /* counts intervals */

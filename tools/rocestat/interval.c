@@ -2,8 +2,9 @@
 /* Counters by time. The verdict of each packet says what it did to the counters of its flow. */
 #include "rocestat/interval.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "common/vast.h"
 
 int interval_init(struct interval *interval, uint64_t length_ns, const struct roce_observer *obs,
                   bool flows)
@@ -13,14 +14,13 @@ int interval_init(struct interval *interval, uint64_t length_ns, const struct ro
     if (length_ns == 0 || !flows)
         return 0;
     interval->capacity = roce_flow_capacity(roce_observer_flows(obs));
-    /* Untouched pages of it cost nothing. */
-    interval->flow = calloc(interval->capacity, sizeof(*interval->flow));
+    interval->flow = vast_new(interval->capacity, sizeof(*interval->flow));
     return interval->flow == NULL ? -1 : 0;
 }
 
 void interval_free(struct interval *interval)
 {
-    free(interval->flow);
+    vast_del(interval->flow, interval->capacity, sizeof(*interval->flow));
     interval->flow = NULL;
 }
 
