@@ -49,9 +49,9 @@ class Place:
         raise FileNotFoundError(name)
 
 
-def merged(captures):
+def merged(captures, name="merged"):
     """One capture of many behind each other, for one start of tshark."""
-    path = place().path / "out" / "merged.pcapng"
+    path = place().path / "out" / f"{name}.pcapng"
     subprocess.run(["mergecap", "-a", "-w", path, *captures], check=True, capture_output=True)
     path.chmod(0o644)
     return path

@@ -6,7 +6,7 @@ import struct
 import unittest
 
 import captures
-from common import place, rows, table, tshark
+from common import merged, place, rows, table, tshark
 
 STRICT = {"WIRESHARK_ABORT_ON_DISSECTOR_BUG": "1", "G_DEBUG": "fatal-criticals"}
 SOURCES = ("rc_all_ops.pcap", "cm_rping.pcap", "loss5_egress_read.pcap", "rc_rnr_exceeded.pcap", "ud_ops.pcap",
@@ -33,15 +33,16 @@ class Hostile(unittest.TestCase):
             tshark("-n", "-r", capture, *args, env=STRICT, noise=True)
 
     def test_damaged_captures(self):
+        damaged = []
         for seed, name in enumerate(SOURCES):
-            path = place().path / "out" / f"mutated-{name}"
-            path.write_bytes(mutate(place().capture(name).read_bytes(), seed))
-            path.chmod(0o644)
-            tshark("-n", "-r", path, "-V", env=STRICT, noise=True)
-            tshark("-n", "-2", "-r", path, "-o", "rocev2.tree:own", "-V", env=STRICT, noise=True)
-            names = ("rocev2,tree", "rocev2,srt", "conv,rocev2", "endpoints,rocev2", "rocev2,streams", "rocev2,findings")
-            tshark("-n", "-q", "-r", path, *(word for name in names for word in ("-z", name)), env=STRICT, noise=True)
-            self.listen(path)
+            damaged.append(place().path / "out" / f"mutated-{name}")
+            damaged[-1].write_bytes(mutate(place().capture(name).read_bytes(), seed))
+        path = merged(damaged, "mutated")
+        tshark("-n", "-r", path, "-V", env=STRICT, noise=True)
+        tshark("-n", "-2", "-r", path, "-o", "rocev2.tree:own", "-V", env=STRICT, noise=True)
+        names = ("rocev2,tree", "rocev2,srt", "conv,rocev2", "endpoints,rocev2", "rocev2,streams", "rocev2,findings")
+        tshark("-n", "-q", "-r", path, *(word for name in names for word in ("-z", name)), env=STRICT, noise=True)
+        self.listen(path)
 
     def listen(self, path):
         """Listeners get payloads outside of the dissector, where an exception would end the program."""

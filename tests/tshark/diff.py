@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every RoCE frame of every bundled capture, field by field against tshark: diff.py ROCEDUMP CAPTURES...
+"""Every RoCE frame of every bundled capture, field by field against tshark: diff.py ROCEDUMP MERGED CAPTURES...
+
+The captures are put behind each other in the file MERGED, since tshark takes longer to start than to read them.
 
 tshark's own faults, which are why some fields of some frames are left out:
 - CNP (0x81), XRC, FLUSH, ATOMIC WRITE: opcodes tshark 4.0 does not know ("Unknown OpCode").
@@ -114,12 +116,10 @@ def compare(rocedump, capture, seen):
     return faults, compared
 
 
-def main(rocedump, captures):
-    faults, compared, seen = [], 0, {}
-    for capture in captures:
-        found, count = compare(rocedump, capture, seen)
-        faults += found
-        compared += count
+def main(rocedump, merged, captures):
+    subprocess.run(["mergecap", "-a", "-w", merged, *captures], check=True, capture_output=True)
+    seen = {}
+    faults, compared = compare(rocedump, merged, seen)
     print("\n".join(faults[:40]))
     print(f"{compared} frames of {len(captures)} captures compared, {sum(seen.values())} values, {len(faults)} differences")
     for name, _, _ in FIELDS:
@@ -130,4 +130,4 @@ def main(rocedump, captures):
     return 1 if faults or unseen or compared == 0 else 0
 
 
-sys.exit(main(sys.argv[1], sys.argv[2:]))
+sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))
