@@ -113,7 +113,7 @@ class Lab:
                    "-cpu", "qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt,+rdrand", "-m", "640", "-smp", "1", "-nodefaults",
                    "-display", "none", "-no-reboot", "-serial", f"file:{console}",
                    "-kernel", str(guest / "vmlinux"), "-initrd", str(guest / "initrd.cpio"),
-                   "-append", "console=ttyS0 quiet loglevel=4 mitigations=off tsc=reliable nokaslr panic=-1 "
+                   "-append", "console=ttyS0 quiet loglevel=4 cryptomgr.notests mitigations=off tsc=reliable nokaslr panic=-1 "
                               f"random.trust_cpu=on rdinit=/init ip4={GUEST}/24 ip6={GUEST6}/64 mtu={MTU}",
                    "-netdev", "tap,id=data,ifname=tap0,script=no,downscript=no,vhost=off",
                    "-device", f"virtio-net-pci,netdev=data,mac={MAC},romfile=,csum=off,guest_csum=off,gso=off,{plain}"]
