@@ -13,7 +13,6 @@
 
 #include "table.h"
 
-#define WITHOUT_WRITE
 #define OPT_TARGET struct top_opts
 #include "common/options_table.h"
 

@@ -2,6 +2,7 @@
 /* Frames of files and interfaces. */
 #include "source.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,8 @@ struct source {
     roce_tstamp newest; /* live: time stamp of the newest frame, */
     uint64_t newest_at; /* and the monotonic clock then */
     uint64_t frames;
+    struct roce_writer *writer; /* of -w */
+    uint64_t written;           /* number of the newest frame in its file */
     char text[ROCE_ERRTEXT_LEN + 64];
 };
 
@@ -79,6 +82,58 @@ static int open_live(struct source *source)
     return privileges_drop(opts->live.user) == 0 ? EXIT_DONE : EXIT_IO;
 }
 
+/* Creates the file of -w; the first frame tells its link type. */
+static bool open_output(struct source *source, uint32_t linktype)
+{
+    const char *path = source->opts->common.write;
+    char text[ROCE_ERRTEXT_LEN];
+    int err;
+    source->writer = roce_writer_open(path, roce_file_format_by_name(path), linktype,
+                                      source->opts->common.snaplen, &err, text);
+    if (source->writer == NULL)
+        (void)snprintf(source->text, sizeof(source->text), "-w: %.100s", text);
+    return source->writer != NULL;
+}
+
+/* A file that is read again from its beginning is not written again. */
+static int write_frames(struct source *source, const struct model_batch *batch)
+{
+    for (int i = 0; i < batch->count; i++) {
+        const struct roce_frame *frame = &batch->frame[i];
+        if (frame->number <= source->written)
+            continue;
+        if (source->writer == NULL && !open_output(source, frame->linktype))
+            return ROCE_ERR_IO;
+        const int rc = roce_writer_write(source->writer, frame);
+        if (rc < 0) {
+            (void)snprintf(source->text, sizeof(source->text), "-w: %s",
+                           rc == ROCE_ERR_UNSUPPORTED
+                               ? "a pcap file holds one link type; end the name in .pcapng"
+                               : strerror(errno));
+            return rc;
+        }
+        source->written = frame->number;
+    }
+    return 0;
+}
+
+static int check_output(struct source *source)
+{
+    const char *path = source->opts->common.write;
+    if (path == NULL)
+        return EXIT_DONE;
+    if (strcmp(path, "-") == 0 ||
+        (source->opts->file != NULL && input_same(path, source->opts->file))) {
+        msg_print("-w: screens and the capture that is read are no place for it; name a file");
+        return EXIT_USAGE;
+    }
+    const struct roce_iface *iface = roce_reader_iface(source->reader, 0);
+    if (iface == NULL || open_output(source, iface->linktype))
+        return EXIT_DONE;
+    msg_file(path, "%s; choose another place for -w", source->text + strlen("-w: "));
+    return EXIT_IO;
+}
+
 static int prepare(struct source *source)
 {
     const struct top_opts *opts = source->opts;
@@ -110,6 +165,8 @@ struct source *tui_source_open(const struct top_opts *opts, int *status)
     source->decode.rd = opts->common.rd;
     *status = opts->file != NULL ? open_file(source) : open_live(source);
     if (*status == EXIT_DONE)
+        *status = check_output(source);
+    if (*status == EXIT_DONE)
         *status = prepare(source);
     if (*status != EXIT_DONE) {
         tui_source_close(source);
@@ -126,6 +183,8 @@ void tui_source_close(struct source *source)
     signals_reader(NULL);
     selection_free(&source->selection);
     roce_reader_del(source->reader);
+    if (source->writer != NULL && roce_writer_close(source->writer) != 0)
+        msg_file(source->opts->common.write, "%s; the file is not complete", strerror(errno));
     free(source);
 }
 
@@ -190,7 +249,11 @@ int tui_source_next(struct source *source, struct model_batch *batch)
         source->newest = batch->frame[n - 1].ts;
         source->newest_at = clock_monotonic_ns();
     }
-    return decode(source, batch, n);
+    const int rc = decode(source, batch, n);
+    if (rc < 0 || source->opts->common.write == NULL)
+        return rc;
+    const int written = write_frames(source, batch);
+    return written < 0 ? written : rc;
 }
 
 const char *tui_source_text(const struct source *source)

@@ -58,6 +58,18 @@ class Json(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("exclude each other", done.stderr)
 
+    def test_write(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "written.pcap"
+            done = rocetop("--batch", "-w", path, CAPTURE)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            want, have = CAPTURE.read_bytes(), path.read_bytes()
+            self.assertEqual(len(have), len(want))  # the same frames; the stamps are finer
+            self.assertEqual(have[40:40 + 64], want[40:40 + 64])
+            self.assertEqual(rocetop("--csv", path).stdout, rocetop("--csv", CAPTURE).stdout)
+        for place, status in (("-", 2), (CAPTURE, 2), ("/nowhere/x", 1)):
+            self.assertEqual(rocetop("--batch", "-w", place, CAPTURE).returncode, status)
+
     def test_flow_limit(self):
         doc = json.loads(rocetop("--json", "--max-flows=1", CAPTURE).stdout)
         self.assertEqual(len(doc["qps"]), 1)
