@@ -305,6 +305,41 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     affair->repeat_answered = false;
 }
 
+static void note_lost(const struct ctx *c, uint32_t psn)
+{
+    struct roce_flow_table *t = c->t;
+    t->resent[t->resent_n++ % RESENT_MAX] = (struct resent){.flow = c->id,
+                                                            .serial = c->f->serial,
+                                                            .psn = psn,
+                                                            .ip_id = c->pkt->ip.id,
+                                                            .lost = true,
+                                                            .ts = c->frame->ts};
+}
+
+/* The original of a frame that was taken for lost, because it was sent again, comes late: nothing
+ * was lost. */
+static void came_after_all(const struct ctx *c, uint32_t psn)
+{
+    struct roce_flow_table *t = c->t;
+    struct trouble *trouble = trouble_of(t, c->f);
+    struct affair *affair = affair_peek(t, c->f);
+    for (uint32_t i = 0; i < RESENT_MAX; i++) {
+        struct resent *r = &t->resent[i];
+        if (!r->lost || r->flow != c->id || r->serial != c->f->serial || r->psn != psn)
+            continue;
+        const uint16_t before = (uint16_t)(r->ip_id - c->pkt->ip.id);
+        if (before == 0 || before > INT16_MAX)
+            return; /* a copy of the resend itself */
+        r->lost = false;
+        if (episode_since(c->frame->ts, r->ts) > LATE_MAX || trouble->loss[ROCE_LOST_UPSTREAM] == 0)
+            return;
+        trouble->loss[ROCE_LOST_UPSTREAM]--;
+        if (affair != NULL && affair->ep.open && affair->ep.psn == psn)
+            affair->ep.arrived = true;
+        return;
+    }
+}
+
 void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
 {
     struct roce_flow_table *t = c->t;
@@ -349,6 +384,8 @@ void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct h
             t, c->id,
             &(struct loss){
                 .where = ROCE_LOST_UPSTREAM, .count = 1, .psn = psn, .hole_frame = was->frame});
+    if (fill && !ep->late && (!counted || was->naked))
+        note_lost(c, psn);
     if (!ep->late)
         c->v->cause = ep->silent ? (uint8_t)silent_cause(t, f, silent_bin(ep->wait)) : ep->cause;
 }
@@ -369,8 +406,10 @@ void episode_late(struct ctx *c, bool fill, const struct hole *was)
         }
         affair_settled(c->t, c->f);
     }
-    if (!fill)
+    if (!fill) {
+        came_after_all(c, psn);
         return;
+    }
     trouble->out_of_order++;
     const struct episode late = {.psn = psn,
                                  .count = 1,

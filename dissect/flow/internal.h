@@ -296,6 +296,15 @@ struct copy {
 };
 #define COPIES_MAX 64
 
+/* A frame taken for lost because it was sent again: its original may still come. */
+struct resent {
+    uint32_t flow, serial, psn;
+    uint16_t ip_id;
+    bool lost;
+    roce_tstamp ts;
+};
+#define RESENT_MAX 64 /* of all flows */
+
 #define PAIR_INDEX_SIZE 65536
 #define OBS_MAX         24 /* responses kept of one flow while its peer is undecided */
 
@@ -330,6 +339,8 @@ struct roce_flow_table {
     uint32_t mirror_copies, mirror_frames;
     uint32_t n_copies;
     struct copy copies[COPIES_MAX];
+    struct resent resent[RESENT_MAX];
+    uint32_t resent_n;
     /* responses that are being applied to a pair just decided */
     struct obs replay[2][OBS_MAX];
     uint32_t replay_n[2], replay_flow[2];

@@ -182,7 +182,7 @@ void episode_settle(struct roce_flow_table *t, uint32_t id, struct episode *ep, 
         trouble->cause[ep->cause]++;
     }
     if (ep->fill)
-        ep->location = ROCE_LOST_UPSTREAM;
+        ep->location = ep->arrived ? ROCE_LOST_NONE : ROCE_LOST_UPSTREAM;
     else
         blame_captured(t, id, ep, at_end);
     if (!ep->undecided)

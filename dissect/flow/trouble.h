@@ -76,6 +76,7 @@ struct episode {
     bool read;         /* the restart frame is a READ request */
     bool answer_twice; /* the answer was captured once, but its newest copy was not */
     bool in_hole;      /* the frame asked for has not been captured: counted with its hole */
+    bool arrived;      /* its original came after all, late */
     bool undecided;    /* closed; whether a frame was lost is told by the answers to come */
     uint32_t answers;  /* that acknowledge all before |answered|, the furthest yet */
     uint32_t answered;

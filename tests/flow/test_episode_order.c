@@ -81,6 +81,47 @@ static void test_late_behind_the_nak(void **state)
     finish_and_compare(&r, &(struct expected){.nak = 1, .late = 1});
 }
 
+/* 20 takes a detour; its receiver asks for it, and it is sent again before it comes. Nothing was
+ * lost: it came twice, the second time by itself. */
+static void test_original_behind_its_resend(void **state)
+{
+    (void)state;
+    for (uint32_t more = 0; more < 6; more += 5) {
+        struct rig r;
+        open_paired(&r, 0);
+        for (uint32_t i = 8; i < 20; i++) {
+            send(&r, i);
+            ack(&r, i);
+        }
+        const uint16_t before = r.ip_id++;
+        send(&r, 21);
+        nak(&r, 20);
+        send(&r, 20);
+        const uint16_t resend = r.ip_id;
+        for (uint32_t i = 21; i < 21 + more; i++)
+            send(&r, i);
+        const uint16_t newest = r.ip_id;
+        if (more > 0) {
+            r.ip_id = (uint16_t)(resend - 1); /* the rig counts it up */
+            send(&r, 20);                     /* a late copy of the resend tells nothing */
+        }
+        assert_int_equal(rig_counters(&r, 1, 2, B).loss[ROCE_LOST_UPSTREAM], 1);
+        r.ip_id = before;
+        send(&r, 20);
+        r.ip_id = newest;
+        ack(&r, 21 + more);
+        send(&r, 22 + more);
+        ack(&r, 22 + more);
+        assert_int_equal(rig_last_event(&r, ROCE_EVENT_EPISODE)->psn, START + 20);
+        if (more == 0) /* its episode had not been told yet */
+            assert_int_equal(rig_last_event(&r, ROCE_EVENT_EPISODE)->location, ROCE_LOST_NONE);
+        roce_flow_finish(r.t);
+        assert_int_equal(rig_counters(&r, 1, 2, B).loss[ROCE_LOST_UPSTREAM], 0);
+        assert_int_equal(rig_counters(&r, 1, 2, B).out_of_order, 0);
+        rig_close(&r);
+    }
+}
+
 /* Of 20 to 24, all but 22 are late; a receiver that takes frames in order alone has dropped 22. A
  * later NAK is about a frame that did get lost. */
 static void test_thrown_away_ahead_of_late_frames(void **state)
@@ -165,6 +206,7 @@ int main(void)
         cmocka_unit_test(test_capture_loss_at_the_tail),
         cmocka_unit_test(test_late_is_not_resent),
         cmocka_unit_test(test_late_behind_the_nak),
+        cmocka_unit_test(test_original_behind_its_resend),
         cmocka_unit_test(test_thrown_away_ahead_of_late_frames),
         cmocka_unit_test(test_late_from_the_first_frame_on),
         cmocka_unit_test(test_open_hole_at_the_end),
