@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every RoCE frame of every bundled capture, field by field against tshark: diff.py ROCEDUMP MERGED CAPTURES...
+"""Every RoCE frame of every bundled capture, field by field against tshark: diff.py ROCEDUMP CAPTURES...
 
-The captures are put behind each other in the file MERGED, since tshark takes longer to start than to read them.
+Several captures are put behind each other, since tshark takes longer to start than to read them.
 
 tshark's own faults, which are why some fields of some frames are left out:
 - CNP (0x81), XRC, FLUSH, ATOMIC WRITE: opcodes tshark 4.0 does not know ("Unknown OpCode").
@@ -14,6 +14,7 @@ tshark's own faults, which are why some fields of some frames are left out:
 import json
 import subprocess
 import sys
+import tempfile
 
 # tshark field, key of rocedump, how the text of tshark becomes the value of rocedump
 number = lambda text: int(text, 0)
@@ -116,10 +117,14 @@ def compare(rocedump, capture, seen):
     return faults, compared
 
 
-def main(rocedump, merged, captures):
-    subprocess.run(["mergecap", "-a", "-w", merged, *captures], check=True, capture_output=True)
+def main(rocedump, captures):
     seen = {}
-    faults, compared = compare(rocedump, merged, seen)
+    with tempfile.TemporaryDirectory() as directory:
+        capture = captures[0]
+        if len(captures) > 1:
+            capture = f"{directory}/merged.pcapng"
+            subprocess.run(["mergecap", "-a", "-w", capture, *captures], check=True, capture_output=True)
+        faults, compared = compare(rocedump, capture, seen)
     print("\n".join(faults[:40]))
     print(f"{compared} frames of {len(captures)} captures compared, {sum(seen.values())} values, {len(faults)} differences")
     for name, _, _ in FIELDS:
@@ -130,4 +135,4 @@ def main(rocedump, merged, captures):
     return 1 if faults or unseen or compared == 0 else 0
 
 
-sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))
+sys.exit(main(sys.argv[1], sys.argv[2:]))
