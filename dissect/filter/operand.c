@@ -149,13 +149,12 @@ static struct range *push_range(struct parser *p, struct test *test)
 
 static bool uint_item(struct parser *p, const struct subject *subject, struct test *test)
 {
-    uint64_t lo;
-    uint64_t hi;
-    struct span from;
-    struct span to;
+    uint64_t lo = 0;
+    struct span from = {0};
+    struct span to = {0};
     if (!read_uint(p, subject, &lo, &from))
         return false;
-    hi = lo;
+    uint64_t hi = lo;
     if (parse_take(p, "..", NULL)) {
         if (!read_uint(p, subject, &hi, &to))
             return false;
