@@ -65,7 +65,7 @@ def everything():
 
 @functools.cache
 def groups():
-    """Neighbours have least to do with each other: they are each other's other transports, formats and faults."""
+    """Captures of like names, which often have QPs in common, go to different groups."""
     return [merged((place().capture(pcap.name) for pcap in PCAPS[i::GROUPS]), f"group{i}") for i in range(GROUPS)]
 
 
