@@ -50,6 +50,7 @@ struct perftest_run {
     struct remote *peers;
     bool up, ran;
     struct load_result result;
+    struct result_count before; /* when this size began */
 };
 
 /* The client writes first; a server waits for its client as long as the run takes. */
@@ -227,6 +228,8 @@ static int print_figures(struct perftest_run *r)
         .mtu = r->mtu,
         .service = r->plan.service,
         .received = r->end.sink.messages,
+        .lanes = r->end.lanes,
+        .before = r->before,
     };
     const int status = result_status(&result);
     return result_print(r->st, &result) == 0 ? status : EXIT_IO;
@@ -238,6 +241,7 @@ static void choose_size(struct perftest_run *r, uint32_t size)
     load_close(&r->end.load);
     r->result = (struct load_result){0};
     r->plan.load.size = r->end.plan.load.size = size;
+    r->before = result_count(r->st, r->end.lanes, r->plan.n);
 }
 
 /* One run for each power of 2. Those who are passive hear of it only where receives are counted. */

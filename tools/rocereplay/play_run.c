@@ -304,17 +304,13 @@ static int run(const struct play_opts *opts, struct station *st, const struct me
         rc = run_native(&r, ip, &received);
     }
     if (rc >= 0) {
-        struct truth here = {0};
-        for (uint32_t i = 0; i < r.n; i++)
-            truth_add(&here, &r.lanes[i]);
-        const struct eng_qp_stats stats = truth_sum(&here);
+        const struct eng_qp_stats stats = truth_sum(&(struct truth){0}, r.lanes, r.n);
         struct replay_report report = {
             .peer = peer, .received = rc > 0 ? &received : NULL, .kind = kind};
         memcpy(report.not_carried, choice->not_carried, sizeof(report.not_carried));
         status = status_of(&r, m);
         if (replay_report(&r, &report, &stats) != 0)
             status = EXIT_IO;
-        truth_free(&here);
     }
     replay_close(&r);
     return status;

@@ -21,6 +21,23 @@ struct figures {
     double min, max, typical, avg, stdev, p99, p99_9; /* us */
 };
 
+struct result_count result_count(const struct station *st, const struct lane *lanes, uint32_t n)
+{
+    struct result_count count = {.qps = truth_sum(st->truth, lanes, n)};
+    for (int i = 0; i < FAULT_KINDS && st->fault != NULL; i++)
+        count.faults[i] = fault_count(st->fault, (enum fault_kind)i);
+    return count;
+}
+
+static struct result_count count_of(const struct station *st, const struct result *r)
+{
+    struct result_count now = result_count(st, r->lanes, r->lanes != NULL ? r->qps : 0);
+    now.qps = truth_less(&now.qps, &r->before.qps);
+    for (int i = 0; i < FAULT_KINDS; i++)
+        now.faults[i] -= r->before.faults[i];
+    return now;
+}
+
 static double us(double ns)
 {
     return ns / 1000;
@@ -77,7 +94,8 @@ static void print_text(const struct station *st, const struct result *r)
         print_latency(&f);
     if (st->opts->quiet)
         return;
-    const struct eng_qp_stats s = truth_sum(st->truth);
+    const struct result_count count = count_of(st, r);
+    const struct eng_qp_stats s = count.qps;
     (void)printf("retransmitted %" PRIu64 ", timeouts %" PRIu64 ", NAKs %" PRIu64
                  ", RNR NAKs %" PRIu64 ", duplicates %" PRIu64 ", CNPs %" PRIu64 "\n",
                  s.retransmitted, s.timeouts, s.naks_received, s.rnr_received, s.duplicates,
@@ -87,7 +105,7 @@ static void print_text(const struct station *st, const struct result *r)
     (void)printf("faults:");
     for (int i = 0; i < FAULT_KINDS; i++)
         (void)printf("%s %s %" PRIu64, i > 0 ? "," : "", fault_name((enum fault_kind)i),
-                     fault_count(st->fault, (enum fault_kind)i));
+                     count.faults[i]);
     (void)printf("\n");
 }
 
@@ -113,9 +131,9 @@ static void put_direction(struct json *json, const char *key, const struct load_
     json_close_object(json);
 }
 
-static void put_counters(struct json *json, const struct station *st)
+static void put_counters(struct json *json, const struct result_count *count)
 {
-    const struct eng_qp_stats s = truth_sum(st->truth);
+    const struct eng_qp_stats s = count->qps;
     json_uint(json, "retransmitted", s.retransmitted);
     json_uint(json, "timeouts", s.timeouts);
     json_uint(json, "naks_received", s.naks_received);
@@ -124,8 +142,7 @@ static void put_counters(struct json *json, const struct station *st)
     json_uint(json, "cnps_received", s.cnp_received);
     json_open_object(json, "faults");
     for (int i = 0; i < FAULT_KINDS; i++)
-        json_uint(json, fault_name((enum fault_kind)i),
-                  st->fault != NULL ? fault_count(st->fault, (enum fault_kind)i) : 0);
+        json_uint(json, fault_name((enum fault_kind)i), count->faults[i]);
     json_close_object(json);
 }
 
@@ -160,7 +177,8 @@ static int print_json(const struct station *st, const struct result *r)
         json_uint(&json, "lost", r->peer_report->lost);
         json_close_object(&json);
     }
-    put_counters(&json, st);
+    const struct result_count count = count_of(st, r);
+    put_counters(&json, &count);
     json_str(&json, "status", eng_wc_status_text((enum eng_wc_status)r->load->status));
     json_close_object(&json);
     json_newline(&json);

@@ -3,8 +3,15 @@
 #ifndef ROCEREPLAY_RESULT_H
 #define ROCEREPLAY_RESULT_H
 
+#include "rocereplay/fault.h"
 #include "rocereplay/load.h"
 #include "rocereplay/native.h"
+
+/* What was counted up to a moment. */
+struct result_count {
+    struct eng_qp_stats qps;
+    uint64_t faults[FAULT_KINDS];
+};
 
 struct result {
     const char *op;                          /* "write", "pingpong" */
@@ -15,7 +22,12 @@ struct result {
     uint32_t size, qps, mtu;
     enum eng_service service;
     uint64_t received, mismatches; /* by us */
+    const struct lane *lanes;      /* those not closed yet, as many as |qps|; NULL: all are */
+    struct result_count before;    /* not of this run */
 };
+
+/* result_count counts what has happened, with the |n| open |lanes|. */
+struct result_count result_count(const struct station *st, const struct lane *lanes, uint32_t n);
 
 /* result_print prints to standard output. 0, or -1 when that fails (message printed). */
 int result_print(const struct station *st, const struct result *result);

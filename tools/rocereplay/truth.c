@@ -66,16 +66,33 @@ void truth_add(struct truth *truth, const struct lane *lane)
     X(cnp_sent)      \
     X(cnp_received)
 
-struct eng_qp_stats truth_sum(const struct truth *truth)
+static void add(struct eng_qp_stats *sum, const struct eng_qp_stats *s)
+{
+#define ADD(member) sum->member += s->member;
+    COUNTERS(ADD)
+#undef ADD
+}
+
+struct eng_qp_stats truth_sum(const struct truth *truth, const struct lane *lanes, uint32_t n)
 {
     struct eng_qp_stats sum = {0};
-    for (size_t i = 0; i < truth->n; i++) {
-        const struct eng_qp_stats *s = &truth->qp[i].stats;
-#define ADD(member) sum.member += s->member;
-        COUNTERS(ADD)
-#undef ADD
+    for (size_t i = 0; i < truth->n; i++)
+        add(&sum, &truth->qp[i].stats);
+    for (uint32_t i = 0; i < n; i++) {
+        struct eng_qp_stats s;
+        eng_qp_stats(lanes[i].qp, &s);
+        add(&sum, &s);
     }
     return sum;
+}
+
+struct eng_qp_stats truth_less(const struct eng_qp_stats *now, const struct eng_qp_stats *before)
+{
+    struct eng_qp_stats rest = {0};
+#define LESS(member) rest.member = now->member - before->member;
+    COUNTERS(LESS)
+#undef LESS
+    return rest;
 }
 
 static void write_qp(struct json *json, const struct truth_qp *qp)

@@ -26,8 +26,10 @@ struct truth {
 
 /* truth_add notes |lane|; |truth| NULL: nothing is kept. */
 void truth_add(struct truth *truth, const struct lane *lane);
-/* truth_sum adds up the counters of all QPs. */
-struct eng_qp_stats truth_sum(const struct truth *truth);
+/* truth_sum adds up the counters of all QPs that are noted, and of the |n| open |lanes|. */
+struct eng_qp_stats truth_sum(const struct truth *truth, const struct lane *lanes, uint32_t n);
+/* truth_less takes |before| from |now|. */
+struct eng_qp_stats truth_less(const struct eng_qp_stats *now, const struct eng_qp_stats *before);
 /* truth_open opens |path| for the truth_write at the end: before root is given up. 0, or -1 with a
  * message printed. */
 int truth_open(struct truth *truth, const char *path);
