@@ -244,6 +244,7 @@ static void test_listeners_come_and_go(void **state)
     eng_cm_unlisten(rig->b.cm, RIG_PORT);
     const struct eng_cm_param ask = rig_param(rig->a.qp);
     assert_int_equal(refusal_of(rig, &ask), 8);
+    assert_int_equal(eng_cm_refused(rig->b.cm)->n, 0);
     assert_int_equal(eng_cm_listen(rig->b.cm, 3, NULL), 0);
     rig_del(rig);
 }
@@ -254,7 +255,13 @@ static void test_mtu_too_large(void **state)
     struct rig *rig = rig_new(false, NULL, &(struct eng_cm_cfg){.max_mtu = 512});
     eng_cm_listen(rig->b.cm, RIG_PORT, NULL);
     const struct eng_cm_param ask = rig_param(rig->a.qp);
+    assert_int_equal(eng_cm_refused(rig->b.cm)->n, 0);
     assert_int_equal(refusal_of(rig, &ask), 26);
+    const struct eng_cm_refused *refused = eng_cm_refused(rig->b.cm);
+    assert_int_equal(refused->n, 1);
+    assert_int_equal(refused->reason, 26);
+    assert_int_equal(refused->path_mtu, 1024);
+    assert_memory_equal(refused->ip, rig->b.to_peer.dst_ip, 16);
     rig_del(rig);
 }
 

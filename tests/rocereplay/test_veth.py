@@ -189,6 +189,18 @@ class Runs(unittest.TestCase):
         with Serve("--accept", "perftest", "--op", "send", "--service", "ud"):
             self.good(gen("--connect", f"perftest:{SERVE}", "--op", "send", "--service", "ud", "-R", "-n", 50), 50)
 
+    def test_path_mtu_of_the_peer_is_too_large(self):
+        """By rdma_cm the peer decides: it is rejected with the reason of the standard, and both sides say why."""
+        record = common.WORK / "mtu.pcap"
+        for accept, connect in ((["cm"], [f"cm:{SERVE}", "--op", "send"]), (["perftest"], [f"perftest:{SERVE}", "-R", "--op", "send"])):
+            with self.subTest(accept=accept):
+                with Serve("--accept", *accept, "--mtu", 1024, interrupt=True) as server:
+                    said = gen("--connect", *connect, "--mtu", 4096, "-n", 1, "-w", record, status=1)
+                self.assertIn("the peer refuses the connection: invalid path MTU", said)
+                self.assertEqual(server.said.count(f"a connection request of {GEN} is rejected: its path MTU is 4096, at most 1024 is taken (--mtu)"),
+                                 1, server.said)
+                self.assertEqual(tshark(record, "infiniband.cm.rej.reason", display="infiniband.mad.attributeid == 0x12"), [["0x001a"]])
+
     def test_last_ack_of_perftest_records_is_lost(self):
         """The server answers the last record and leaves, long before the client's timeout for the ACK of it."""
         truth, lost = common.WORK / "records.json", []

@@ -350,6 +350,11 @@ roce_tstamp eng_cm_linger(const struct eng_cm *cm)
     return cm->linger;
 }
 
+const struct eng_cm_refused *eng_cm_refused(const struct eng_cm *cm)
+{
+    return &cm->refused;
+}
+
 void eng_cm_stats(const struct eng_cm *cm, struct eng_cm_stats *out)
 {
     *out = cm->stats;

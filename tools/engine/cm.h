@@ -159,6 +159,15 @@ void eng_cm_expire(struct eng_cm *cm, roce_tstamp now);
  * before leaves the peer to repeat in vain. 0.4 s after the last DREP at most; 0: none was sent. */
 roce_tstamp eng_cm_linger(const struct eng_cm *cm);
 
+/* Requests that somebody listens for and that the manager itself rejects, without an event. */
+struct eng_cm_refused {
+    uint64_t n; /* so far; of the last: */
+    uint8_t ip[16];
+    uint16_t reason;   /* roce_cm_reject_text */
+    uint16_t path_mtu; /* asked for, bytes; 0: none that there is */
+};
+const struct eng_cm_refused *eng_cm_refused(const struct eng_cm *cm);
+
 /* Own truth. */
 struct eng_cm_stats {
     uint64_t received[ROCE_CM_APR - ROCE_CM_REQ + 1]; /* by message, REQ first */

@@ -119,6 +119,7 @@ struct eng_cm {
     struct cm_event *events; /* a ring */
     uint32_t first_event, n_events;
     struct eng_cm_stats stats;
+    struct eng_cm_refused refused;
 };
 
 /* A message that came in. */

@@ -75,6 +75,16 @@ static uint16_t fault_of(const struct eng_cm *cm, const struct cm_in *in)
     return mtu == 0 || mtu > cm->cfg.max_mtu ? CM_INVALID_MTU : 0;
 }
 
+static void refuse_listened(struct eng_cm *cm, const struct cm_in *in, uint16_t reason)
+{
+    struct eng_cm_refused *refused = &cm->refused;
+    refused->n++;
+    memcpy(refused->ip, in->reply.dst_ip, 16);
+    refused->reason = reason;
+    refused->path_mtu = cm_mtu_bytes(in->msg.path_mtu);
+    refuse(cm, in, reason);
+}
+
 static struct eng_ah data_path(const struct cm_in *in)
 {
     const struct roce_cm_path *path = &in->msg.primary;
@@ -125,9 +135,13 @@ void cm_on_req(struct eng_cm *cm, const struct cm_in *in)
         return;
     }
     const struct cm_listener *listener = cm_listener_find(cm, in->msg.service_id);
-    const uint16_t fault = listener == NULL ? CM_INVALID_SERVICE_ID : fault_of(cm, in);
+    if (listener == NULL) {
+        refuse(cm, in, CM_INVALID_SERVICE_ID);
+        return;
+    }
+    const uint16_t fault = fault_of(cm, in);
     if (fault != 0) {
-        refuse(cm, in, fault);
+        refuse_listened(cm, in, fault);
         return;
     }
     if (cm->n_pending >= cm->cfg.max_pending) {
@@ -136,7 +150,7 @@ void cm_on_req(struct eng_cm *cm, const struct cm_in *in)
     }
     c = cm_conn_take(cm);
     if (c == NULL) {
-        refuse(cm, in, CM_NO_RESOURCES);
+        refuse_listened(cm, in, CM_NO_RESOURCES);
         return;
     }
     fill(c, in);

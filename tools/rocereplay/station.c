@@ -3,6 +3,7 @@
 #include "rocereplay/station.h"
 
 #include <poll.h>
+#include <roce/cm.h>
 #include <roce/err.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 
 #define VIRTUAL_START UINT64_C(1000000000) /* 0 would read as "no time stamp" */
 #define VIRTUAL_BPS   UINT64_C(100000000000)
+#define REFUSED_NS    UINT64_C(1000000000)
 
 enum {
     LINK_DELAY_NS = 1000, /* of the computed link */
@@ -26,6 +28,7 @@ enum {
     CNP_GAP_NS = 4000,
     CNP_DSCP = 48,
     CNP_PCP = 6,
+    REJECT_INVALID_MTU = 26, /* IBTA table 106 */
 };
 
 static int out_of_memory(void)
@@ -241,6 +244,25 @@ static int fault(const struct station *st, int err)
     return -1;
 }
 
+/* One line each second at most: whoever is on the network may ask. */
+static void tell_refused(struct station *st, roce_tstamp now)
+{
+    const struct eng_cm_refused *last = eng_cm_refused(st->cm);
+    char ip[NETIF_IP_TEXT];
+    if (last->n == st->refused || now < st->refused_again)
+        return;
+    st->refused = last->n;
+    st->refused_again = now + REFUSED_NS;
+    netif_ip_text(last->ip, ip);
+    if (last->reason == REJECT_INVALID_MTU && last->path_mtu != 0)
+        msg_print("a connection request of %s is rejected: its path MTU is %u, at most %d is "
+                  "taken (--mtu)",
+                  ip, last->path_mtu, (int)st->opts->mtu);
+    else
+        msg_print("a connection request of %s is rejected: %s", ip,
+                  roce_cm_reject_text(last->reason));
+}
+
 static int turn_one(struct station *st, roce_tstamp now)
 {
     const int n = port_loop_turn(&st->loop, now);
@@ -249,6 +271,7 @@ static int turn_one(struct station *st, roce_tstamp now)
     if (st->cm != NULL) {
         (void)eng_cm_poll(st->cm, now);
         eng_cm_expire(st->cm, now);
+        tell_refused(st, now);
     }
     if (st->work != NULL)
         st->work(st->work_ctx, now);

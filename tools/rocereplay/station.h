@@ -31,6 +31,8 @@ struct station {
     void (*work)(void *ctx, roce_tstamp now); /* what else each turn does; may be NULL */
     void *work_ctx;
     struct truth *truth;
+    uint64_t refused;          /* of eng_cm_refused, those told of */
+    roce_tstamp refused_again; /* not before */
 };
 
 /* station_best_mtu returns the largest path MTU that interface |name| carries, IPv6 or
