@@ -313,7 +313,7 @@ struct resent {
 struct roce_flow_table {
     struct flow *flows;
     struct pool flow_pool, path_pool, node_pool, hole_pool, trouble_pool, affair_pool, rare_pool,
-        wide_pool, op_pool, hist_pool, port_pool, cm_pool;
+        wide_pool, op_pool, hist_pool, port_pool, cm_pool, ext_pool;
     struct hist_pool page_pool;
     uint64_t *flow_index, *path_index; /* hash in the high half, id + 1 in the low one */
     uint32_t flow_mask, path_mask, index_max;
@@ -322,7 +322,6 @@ struct roce_flow_table {
     uint32_t lru_head, lru_tail; /* head: least recently seen */
     bool lru_on;
     uint32_t *pair_index; /* heads of node chains by (path, PSN) */
-    uint8_t *ext;
     uint32_t capacity;
     struct roce_flow_opts opts;
     uint64_t evicted, ended, frames, conflicts, forgotten;

@@ -6,28 +6,22 @@
 
 #include <assert.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#define LARGE ((uintptr_t)2 << 20)
+enum { SMALL = 2 << 20 }; /* bytes */
 
-/* Small pools stay in small pages. What is filled bit by bit beyond takes a fault every 2 MiB, not
- * every 4 KiB, where the system has such pages. A pool doubles, so that this is seldom called. */
+/* A pool doubles, so that this is seldom called. */
 static void grow(struct pool *pool)
 {
     const uint32_t from = pool->grow_at;
     pool->grow_at = from < pool->capacity / 2 ? 2 * from : pool->capacity;
-#if defined(MADV_HUGEPAGE)
-    const uintptr_t begin = (uintptr_t)pool_at(pool, from) / LARGE * LARGE;
-    const uintptr_t end = (uintptr_t)pool_at(pool, pool->grow_at) / LARGE * LARGE;
-    if (begin >= (uintptr_t)pool->base && begin < end)
-        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
-#endif
+    space_use(pool->base, pool->capacity * pool->size, from * pool->size,
+              pool->grow_at * pool->size);
 }
 
 bool pool_new(struct pool *pool, size_t size, uint32_t capacity)
 {
     *pool = (struct pool){
-        .size = size, .capacity = capacity, .free = NIL, .grow_at = (uint32_t)(LARGE / size)};
+        .size = size, .capacity = capacity, .free = NIL, .grow_at = (uint32_t)(SMALL / size)};
     pool->base = space_new(capacity, size);
     return pool->base != NULL;
 }
@@ -54,6 +48,17 @@ uint32_t pool_take(struct pool *pool)
     }
     pool->used++;
     return index;
+}
+
+void pool_reach(struct pool *pool, uint32_t index)
+{
+    if (index < pool->fresh) {
+        memset(pool_at(pool, index), 0, pool->size);
+        return;
+    }
+    while (index >= pool->grow_at)
+        grow(pool);
+    pool->fresh = index + 1;
 }
 
 void pool_give(struct pool *pool, uint32_t index)

@@ -24,6 +24,9 @@ bool pool_new(struct pool *pool, size_t size, uint32_t capacity);
 void pool_del(struct pool *pool);
 /* pool_take returns the index of a zeroed record, or NIL when the pool is exhausted. */
 uint32_t pool_take(struct pool *pool);
+/* pool_reach is pool_take of record |index|, for a pool whose records have the indexes of another
+ * one's. */
+void pool_reach(struct pool *pool, uint32_t index);
 void pool_give(struct pool *pool, uint32_t index);
 
 static inline void *pool_at(const struct pool *pool, uint32_t index)

@@ -260,9 +260,9 @@ bool roce_flow_latency_add(const struct roce_flow_table *table, uint32_t id,
 
 void *roce_flow_ext(const struct roce_flow_table *table, uint32_t id)
 {
-    if (table->ext == NULL || !flow_live(table, id))
+    if (table->ext_pool.base == NULL || !flow_live(table, id))
         return NULL;
-    return table->ext + (size_t)id * table->opts.ext_bytes;
+    return pool_at(&table->ext_pool, id);
 }
 
 bool roce_connection_next(const struct roce_flow_table *table, uint32_t after,

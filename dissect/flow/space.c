@@ -13,6 +13,26 @@ void *space_new(size_t n, size_t size)
     return space == MAP_FAILED ? NULL : space;
 }
 
+#define LARGE ((uintptr_t)2 << 20)
+
+void space_use(void *space, size_t bytes, size_t from, size_t to)
+{
+#if defined(MADV_HUGEPAGE)
+    const uintptr_t base = (uintptr_t)space;
+    const uintptr_t begin = (base + from + LARGE - 1) / LARGE * LARGE;
+    uintptr_t end = (base + to + LARGE - 1) / LARGE * LARGE;
+    if (end > base + bytes)
+        end = (base + bytes) / LARGE * LARGE;
+    if (begin < end)
+        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+    (void)space;
+    (void)bytes;
+    (void)from;
+    (void)to;
+#endif
+}
+
 void space_del(void *space, size_t n, size_t size)
 {
     if (space != NULL)

@@ -109,7 +109,9 @@ static void index_delete(uint64_t *index, uint32_t mask, uint64_t hash, uint32_t
 
 static void flow_index_grow(struct roce_flow_table *t)
 {
+    const size_t was = (size_t)(t->flow_mask + 1) * sizeof *t->flow_index;
     t->flow_mask = t->flow_mask * 2 + 1;
+    space_use(t->flow_index, t->index_max * sizeof *t->flow_index, was, 2 * was);
     memset(t->flow_index, 0, (size_t)(t->flow_mask / 2 + 1) * sizeof *t->flow_index);
     for (uint32_t id = 0; id < t->flow_pool.fresh; id++)
         if (t->flows[id].flags & F_LIVE)
@@ -323,8 +325,8 @@ static uint32_t flow_create(struct roce_flow_table *t, uint32_t path, uint32_t d
     };
     path_at(t, path)->flows++;
     index_put(t->flow_index, t->flow_mask, flow_hash(path_at(t, path)->hash, dqpn), id);
-    if (t->ext != NULL)
-        memset(t->ext + (size_t)id * t->opts.ext_bytes, 0, t->opts.ext_bytes);
+    if (t->ext_pool.base != NULL)
+        pool_reach(&t->ext_pool, id);
     return id;
 }
 
@@ -462,10 +464,9 @@ struct roce_flow_table *roce_flow_table_new(const struct roce_flow_opts *opts)
         t->pair_index = malloc(PAIR_INDEX_SIZE * sizeof *t->pair_index);
         t->cm_index = malloc(CM_INDEX_SIZE * sizeof *t->cm_index);
         if (t->opts.ext_bytes > 0)
-            t->ext = space_new(n, t->opts.ext_bytes);
-        good = t->flow_index != NULL && t->path_index != NULL && t->lru_prev != NULL &&
-               t->lru_next != NULL && t->pair_index != NULL && t->cm_index != NULL &&
-               (t->opts.ext_bytes == 0 || t->ext != NULL);
+            good = pool_new(&t->ext_pool, t->opts.ext_bytes, n);
+        good = good && t->flow_index != NULL && t->path_index != NULL && t->lru_prev != NULL &&
+               t->lru_next != NULL && t->pair_index != NULL && t->cm_index != NULL;
     }
     if (!good) {
         roce_flow_table_del(t);
@@ -483,7 +484,8 @@ void roce_flow_table_del(struct roce_flow_table *table)
     struct pool *pools[] = {&table->flow_pool, &table->path_pool,    &table->node_pool,
                             &table->hole_pool, &table->trouble_pool, &table->wide_pool,
                             &table->op_pool,   &table->hist_pool,    &table->port_pool,
-                            &table->cm_pool,   &table->affair_pool,  &table->rare_pool};
+                            &table->cm_pool,   &table->affair_pool,  &table->rare_pool,
+                            &table->ext_pool};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         pool_del(pools[i]);
     hist_pool_del(&table->page_pool);
@@ -493,6 +495,5 @@ void roce_flow_table_del(struct roce_flow_table *table)
     space_del(table->lru_next, table->capacity, sizeof *table->lru_next);
     free(table->pair_index);
     free(table->cm_index);
-    space_del(table->ext, table->capacity, table->opts.ext_bytes);
     free(table);
 }
