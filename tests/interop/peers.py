@@ -16,6 +16,7 @@ class Peer:
     gen: str
     serve: str
     host: str = " {host}"
+    client: str = ""              # the program's command as client, where that is another program
     service: str = "rc"
     sizes: tuple = (5000, 20000)  # by MTU 1024 and 4096: several packets and a short last one
     n: int = 100
@@ -24,6 +25,7 @@ class Peer:
     port: int = CM_PORT           # with cm: where the connection manager listens
     mtu_option: bool = True       # the program is told the MTU; else its interface decides
     theirs: tuple = ()            # findings that the program itself is the cause of
+    one_way: bool = False         # nothing comes back, not even ACKs
     bad: str = ""                 # what the program prints when contents are wrong
 
 
@@ -34,9 +36,10 @@ def pingpong(service, **more):
                 service=service, mtu_option=service != "ud", bad="invalid data", **more)
 
 
-def perftest(tool, op, serve_op, guest="", gen="", both="", **more):
-    return Peer(guest=f"{tool} {PERFTEST} -p {PORT} -m {{mtu}} -u 16 {guest} " + ("" if "atomic" in tool else "-s {size} ") + "-n {n}",
-                ours="--mtu {mtu} " + ("--size 8 " if "atomic" in tool else "--size {size} ") + f"-n {{n}} --timeout 16 {both}",
+def perftest(tool, op, serve_op, guest="", gen="", both="", much=None, **more):
+    """|much|: how much is sent, as the guest's program is told and as ours are."""
+    theirs, ours = much or (("-n {n}", "--size 8 -n {n}") if "atomic" in tool else ("-s {size} -n {n}", "--size {size} -n {n}"))
+    return Peer(guest=f"{tool} {PERFTEST} -p {PORT} -m {{mtu}} -u 16 {guest} {theirs}", ours=f"--mtu {{mtu}} {ours} --timeout 16 {both}",
                 gen=f"--connect perftest:{{peer}}:{PORT} --op {op} {gen}", serve=f"--accept perftest --listen-port {PORT} --op {serve_op}",
                 **more)
 
@@ -91,6 +94,33 @@ EXTRA["udaddy"] = Peer(guest="udaddy -C {n} -S {size}", host=" -s {host}",
                        ours="--mtu {mtu} --size {size} -n {n} --app udaddy", gen=f"--connect cm:{{peer}}:{CM_PORT}",
                        serve=f"--accept cm --listen-port {CM_PORT}", service="ud", sizes=(1000, 4000), n=30, lossy=False, cm=True,
                        mtu_option=False, bad="failed")
+for _tool, _op, _serve_op in (("ib_send", "send", "send"), ("ib_write", "write", "write"), ("ib_read", "read", "read"),
+                              ("ib_atomic", "fadd", "atomic")):
+    if _op != "fadd":
+        # Few at once: without an end in sight the emulated guest's receive ring runs over.
+        EXTRA[f"{_tool}_bw_D"] = perftest(f"{_tool}_bw", _op, _serve_op, gen="--duration 1s --tx-depth 4",
+                                          much=("-s {size} -D 1 -t 4", "--size {size}"))
+        EXTRA[f"{_tool}_bw_q4"] = perftest(f"{_tool}_bw", _op, _serve_op, guest="-q 4", both="--qp 4", n=25)
+    EXTRA[f"{_tool}_lat_R"] = perftest_cm(f"{_tool}_lat", _op, _serve_op, "-R", both="--latency")
+EXTRA |= {
+    "ib_atomic_lat": perftest("ib_atomic_lat", "fadd", "atomic", both="--latency"),
+    "ib_write_bw_b": perftest("ib_write_bw", "write", "write", guest="-b", both="--bidirectional"),
+    "ib_atomic_bw_b": perftest("ib_atomic_bw", "fadd", "atomic", guest="-b", both="--bidirectional"),
+    "ib_read_bw_z": perftest_cm("ib_read_bw", "read", "read", "-z"),
+    "ib_read_bw_q4_R": perftest_cm("ib_read_bw", "read", "read", "-R", guest="-q 4", both="--qp 4", n=25),
+    "ib_send_bw_uc": perftest("ib_send_bw", "send", "send", guest="-c UC", both="--service uc", service="uc", lossy=False, one_way=True),
+    "ib_write_bw_uc": perftest("ib_write_bw", "write", "write", guest="-c UC", both="--service uc", service="uc", one_way=True),
+    "ib_send_bw_ud": perftest("ib_send_bw", "send", "send", guest="-c UD", both="--service ud", service="ud", lossy=False, one_way=True,
+                              sizes=(1000, 4000)),
+    "ib_send_bw_ud_R": perftest_cm("ib_send_bw", "send", "send", "-R", guest="-c UD", both="--service ud", service="ud", lossy=False,
+                                   sizes=(1000, 4000)),
+}
+# rdma_server answers what it receives, rdma_xserver does not.
+for _letter, _gen, _serve in (("", "--bidirectional", "--app echo"), ("x", "", "")):
+    EXTRA[f"rdma_{_letter}server"] = Peer(
+        guest=f"rdma_{_letter}server -p {CM_PORT}", client=f"rdma_{_letter}client -s {{host}} -p {CM_PORT}",
+        ours="--mtu {mtu} --size 16 -n 1 --timeout 16", gen=f"--connect cm:{{peer}}:{CM_PORT} --op send {_gen}",
+        serve=f"--accept cm {_serve} --listen-port {CM_PORT}", n=1, cm=True, mtu_option=False)
 PEERS |= EXTRA
 MTUS = (1024, 4096)
 LOSSES = (0, 0.1, 1)
