@@ -9,13 +9,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#ifdef ROCE_HAVE_MICROHTTPD
-#include <microhttpd.h>
-#endif
-
 #include "common/msg.h"
 
-#ifdef ROCE_HAVE_MICROHTTPD
+#ifdef ROCE_MICROHTTPD
+#include "rocestat/mhd.h"
 
 /* A scraper needs one connection; a few curious people shall not keep it out. */
 enum { CONNECTIONS_MAX = 32, TIMEOUT_S = 10, BACKLOG = 16 };
@@ -24,6 +21,7 @@ struct http {
     int fd;
     char url[160];
     struct http_page page;
+    const struct mhd *mhd;
     struct MHD_Daemon *daemon;
 };
 
@@ -117,7 +115,8 @@ struct http *http_bind(const char *address, int *status)
         return NULL;
     }
     *status = EXIT_IO;
-    const int fd = open_socket(host, port);
+    const struct mhd *mhd = mhd_load();
+    const int fd = mhd == NULL ? -1 : open_socket(host, port);
     if (fd < 0)
         return NULL;
     struct http *http = calloc(1, sizeof(*http));
@@ -127,50 +126,52 @@ struct http *http_bind(const char *address, int *status)
         return NULL;
     }
     http->fd = fd;
+    http->mhd = mhd;
     write_url(http);
     *status = EXIT_DONE;
     return http;
 }
 
-static enum MHD_Result answer_text(struct MHD_Connection *connection, unsigned code,
-                                   const char *text)
+static enum MHD_Result answer_text(const struct mhd *mhd, struct MHD_Connection *connection,
+                                   unsigned code, const char *text)
 {
     char *copy = strdup(text);
     struct MHD_Response *response =
         copy == NULL ? NULL
-                     : MHD_create_response_from_buffer(strlen(copy), copy, MHD_RESPMEM_MUST_FREE);
+                     : mhd->create_response_from_buffer(strlen(copy), copy, MHD_RESPMEM_MUST_FREE);
     if (response == NULL) {
         free(copy);
         return MHD_NO;
     }
-    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
-                                  "text/plain; charset=utf-8");
+    (void)mhd->add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+                                   "text/plain; charset=utf-8");
     if (code == MHD_HTTP_METHOD_NOT_ALLOWED)
-        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-    const enum MHD_Result queued = MHD_queue_response(connection, code, response);
-    MHD_destroy_response(response);
+        (void)mhd->add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+    const enum MHD_Result queued = mhd->queue_response(connection, code, response);
+    mhd->destroy_response(response);
     return queued;
 }
 
 static enum MHD_Result answer_metrics(const struct http *http, struct MHD_Connection *connection)
 {
+    const struct mhd *mhd = http->mhd;
     const enum metrics_format format = metrics_accept(
-        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
+        mhd->lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
     size_t len = 0;
     char *text = http->page.get(http->page.ctx, format, &len);
     if (text == NULL)
-        return answer_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "nothing counted yet\n");
+        return answer_text(mhd, connection, MHD_HTTP_SERVICE_UNAVAILABLE, "nothing counted yet\n");
     struct MHD_Response *response =
-        MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
+        mhd->create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
     if (response == NULL) {
         free(text);
         return MHD_NO;
     }
-    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
-                                  format == METRICS_OPENMETRICS ? METRICS_CONTENT_OPENMETRICS
-                                                                : METRICS_CONTENT_TEXT);
-    const enum MHD_Result queued = MHD_queue_response(connection, MHD_HTTP_OK, response);
-    MHD_destroy_response(response);
+    (void)mhd->add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+                                   format == METRICS_OPENMETRICS ? METRICS_CONTENT_OPENMETRICS
+                                                                 : METRICS_CONTENT_TEXT);
+    const enum MHD_Result queued = mhd->queue_response(connection, MHD_HTTP_OK, response);
+    mhd->destroy_response(response);
     return queued;
 }
 
@@ -180,10 +181,11 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 {
     static int seen;
     const struct http *http = context;
+    const struct mhd *mhd = http->mhd;
     (void)version;
     (void)data;
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-        return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET only\n");
+        return answer_text(mhd, connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET only\n");
     /* The first call announces the headers; answers are given at the second. */
     if (*state == NULL) {
         *state = &seen;
@@ -193,14 +195,15 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     if (strcmp(url, "/metrics") == 0)
         return answer_metrics(http, connection);
     if (strcmp(url, "/") == 0)
-        return answer_text(connection, MHD_HTTP_OK, "rocestat; the metrics are at /metrics\n");
-    return answer_text(connection, MHD_HTTP_NOT_FOUND, "not here; the metrics are at /metrics\n");
+        return answer_text(mhd, connection, MHD_HTTP_OK, "rocestat; the metrics are at /metrics\n");
+    return answer_text(mhd, connection, MHD_HTTP_NOT_FOUND,
+                       "not here; the metrics are at /metrics\n");
 }
 
 int http_start(struct http *http, struct http_page page)
 {
     http->page = page;
-    http->daemon = MHD_start_daemon(
+    http->daemon = http->mhd->start_daemon(
         MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL, answer, http,
         MHD_OPTION_LISTEN_SOCKET, http->fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S, MHD_OPTION_END);
@@ -221,7 +224,7 @@ void http_del(struct http *http)
     if (http == NULL)
         return;
     if (http->daemon != NULL)
-        MHD_stop_daemon(http->daemon); /* closes the socket, too */
+        http->mhd->stop_daemon(http->daemon); /* closes the socket, too */
     else
         (void)close(http->fd);
     free(http);
