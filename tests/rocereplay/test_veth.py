@@ -252,7 +252,7 @@ class Runs(unittest.TestCase):
             for op in ("send", "write", "read", "fadd"):
                 with self.subTest(op=op):
                     result = gen("--connect", f"rocereplay:{SERVE}", "--op", op, "--verify", "-n", 100, "--drop", "1%",
-                                 "--timeout", 10, "--seed", 6)
+                                 "--timeout", 13, "--seed", 6)
                     self.good(result, 100)
         with Serve("--accept", "cm", "--app", "rping", "--drop", "2%", "--dup", "2%", "--seed", 5):
             self.good(gen("--connect", f"cm:{SERVE}", "--app", "rping", "-n", 100), 100)
