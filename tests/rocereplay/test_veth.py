@@ -220,32 +220,32 @@ class Runs(unittest.TestCase):
             for how in ([], ["-R"]):
                 with self.subTest(op=op, how=how), Serve("--accept", "perftest", "--op", tool, "--bidirectional", "-n", 40):
                     self.good(gen("--connect", f"perftest:{SERVE}", "--op", op, "--bidirectional", "-n", 40, *how), 40)
-        for op in ("send", "write"):
-            with self.subTest(op=op), Serve("--accept", "perftest", "--op", op, "-a", "-n", 2):
-                done = subprocess.run(command(0, "gen", "-i", "v0", "--connect", f"perftest:{SERVE}", "--op", op, "-a", "-n", 2, "--json"),
-                                      capture_output=True, timeout=60, text=True, env=common.ENV)
-                results = [json.loads(line) for line in done.stdout.splitlines()]
-                self.assertEqual([r["size"] for r in results], [2 ** k for k in range(1, 24)])
-                for result in results:
-                    self.good(result, 2)
+        with Serve("--accept", "perftest", "--op", "send", "-a", "-n", 2):
+            done = subprocess.run(command(0, "gen", "-i", "v0", "--connect", f"perftest:{SERVE}", "--op", "send", "-a", "-n", 2, "--json"),
+                                  capture_output=True, timeout=60, text=True, env=common.ENV)
+            results = [json.loads(line) for line in done.stdout.splitlines()]
+            self.assertEqual([r["size"] for r in results], [2 ** k for k in range(1, 24)])
+            for result in results:
+                self.good(result, 2)
 
     def test_reads_asked_again_are_told(self):
-        """Two requests are lost. What tshark counts of each size beyond those asked for, and the lost ones, was sent again."""
+        """Two requests are lost. What tshark counts beyond those asked for, and the lost ones, was sent again; what an earlier size had
+        to send again is not told of the later ones."""
         record = common.WORK / "again.pcap"
         for sizes, args, lost in (([64], ["--size", 64], "#1:+0,#1:+9"), ([2 ** k for k in range(1, 24)], ["-a"], "#1:+0,#1:+4")):
             n = 20 if len(sizes) == 1 else 2
             with self.subTest(args=args), Serve("--accept", "perftest", "--op", "read", "-n", n, *args):
                 done = subprocess.run(command(0, "gen", "-i", "v0", "--connect", f"perftest:{SERVE}", "--op", "read", "-n", n, "--json",
-                                              "--timeout", 18, "--drop", lost, "-w", record, *args),
+                                              "--mtu", 4096, "--timeout", 18, "--drop", lost, "-w", record, *args),
                                       capture_output=True, timeout=60, text=True, env=common.ENV)
             results = [json.loads(line) for line in done.stdout.splitlines()]
             self.assertEqual([r["size"] for r in results], sizes, done.stderr)
-            asked = [int(row[0]) for row in tshark(record, "infiniband.reth.dmalen", display="infiniband.bth.opcode == 12")]
-            self.assertEqual(sum(r["faults"]["drop"] for r in results), 2)
-            self.assertGreaterEqual(sum(r["retransmitted"] for r in results), 2)
             for result in results:
                 self.good(result, n)
-                self.assertEqual(result["retransmitted"], asked.count(result["size"]) - n + result["faults"]["drop"])
+            self.assertEqual([r["faults"]["drop"] for r in results][:3], [2] if len(sizes) == 1 else [1, 0, 1])
+            again = len(tshark(record, "frame.number", display="infiniband.bth.opcode == 12")) - n * len(sizes) + 2
+            self.assertGreaterEqual(again, 2)
+            self.assertEqual(sum(r["retransmitted"] for r in results), again)
 
     def test_contents_survive_losses(self):
         with Serve("--drop", "1%", "--seed", 5, interrupt=True):
