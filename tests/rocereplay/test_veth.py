@@ -182,12 +182,20 @@ class Runs(unittest.TestCase):
         with Serve("--accept", "perftest", "--op", "write", "--qp", 2, interrupt=True):
             for how, requests in ((["-z"], 1), ([], 0), (["-R"], 3)):
                 with self.subTest(how=how):
-                    self.good(gen("--connect", f"perftest:{SERVE}", "--op", "write", "--qp", 2, "-n", 50, *how, "-w", record), 100)
+                    result = gen("--connect", f"perftest:{SERVE}", "--op", "write", "--qp", 2, "-n", 50, "--rate-limit", "1G", *how, "-w", record)
+                    self.good(result, 100)
+                    self.assertLess(result["sent"]["bandwidth_bps"], 1e9)
                     seen = [int(row[0], 0) for row in tshark(record, "infiniband.mad.attributeid", display="infiniband.mad")]
                     for message in CM.values():
                         self.assertEqual(seen.count(message), requests, hex(message))
         with Serve("--accept", "perftest", "--op", "send", "--service", "ud"):
-            self.good(gen("--connect", f"perftest:{SERVE}", "--op", "send", "--service", "ud", "-R", "-n", 50), 50)
+            result = gen("--connect", f"perftest:{SERVE}", "--op", "send", "--service", "ud", "-R", "-n", 50, "--rate-limit", "10M")
+            self.good(result, 50)
+            self.assertLess(result["sent"]["bandwidth_bps"], 1e7)
+        with Serve("--accept", "cm"):
+            result = gen("--connect", f"cm:{SERVE}", "--op", "send", "-n", 50, "--size", 1024, "--rate-limit", "10M")
+            self.good(result, 50)
+            self.assertLess(result["sent"]["bandwidth_bps"], 1e7)
 
     def test_path_mtu_of_the_peer_is_too_large(self):
         """By rdma_cm the peer decides: it is rejected with the reason of the standard, and both sides say why."""

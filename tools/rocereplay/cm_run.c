@@ -95,7 +95,7 @@ static int established(struct lane *lane, const struct eng_cm_event *event)
     memcpy(remote.ip, event->ah.dst_ip, 16);
     lane->psn = event->local_psn;
     lane_connected(lane, &remote, &event->ah);
-    return 0;
+    return lane_control(lane);
 }
 
 /* Returns 1 when a connection has come about, 0 when another event was served, or -1. */

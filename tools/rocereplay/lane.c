@@ -174,21 +174,12 @@ static int to_rts_connected(struct lane *lane)
         .min_rnr_timer = opts->min_rnr_timer,
         .max_rd_atomic = remote->rd_atomic != 0 ? remote->rd_atomic : (uint8_t)opts->rd_atomic,
         .max_dest_rd_atomic = (uint8_t)opts->rd_atomic,
-        .dcqcn = opts->cc != 0,
     };
     unsigned rtr = ENG_ATTR_AV | ENG_ATTR_PATH_MTU | ENG_ATTR_DEST_QPN | ENG_ATTR_RQ_PSN;
     unsigned rts = ENG_ATTR_SQ_PSN;
     if (rc) {
         rtr |= ENG_ATTR_MAX_DEST_RD_ATOMIC | ENG_ATTR_MIN_RNR_TIMER;
         rts |= ENG_ATTR_TIMEOUT | ENG_ATTR_RETRY_CNT | ENG_ATTR_RNR_RETRY | ENG_ATTR_MAX_RD_ATOMIC;
-    }
-    if (opts->cc != 0 && rc) {
-        eng_dcqcn_preset(ENG_DCQCN_NIC, &attr.cc);
-        rts |= ENG_ATTR_CC;
-    }
-    if (opts->rate_bps != 0 && opts->burst == 0) {
-        attr.rate_bps = opts->rate_bps / opts->qps;
-        rts |= ENG_ATTR_RATE;
     }
     return move(lane, &attr, ENG_RTR, rtr) == 0 && move(lane, &attr, ENG_RTS, rts) == 0 ? 0 : -1;
 }
@@ -229,13 +220,30 @@ void lane_connected(struct lane *lane, const struct remote *remote, const struct
         fault_learn(lane->st->fault, lane->qpn, lane->psn, remote->qpn, remote->psn);
 }
 
+int lane_control(struct lane *lane)
+{
+    const struct replay_opts *opts = lane->st->opts;
+    struct eng_qp_attr attr = {.dcqcn = opts->cc != 0};
+    unsigned mask = 0;
+    if (opts->cc != 0 && lane->cfg.service == ENG_RC) {
+        eng_dcqcn_preset(ENG_DCQCN_NIC, &attr.cc);
+        mask |= ENG_ATTR_CC;
+    }
+    if (opts->rate_bps != 0 && opts->burst == 0) {
+        attr.rate_bps = opts->rate_bps / opts->qps;
+        mask |= ENG_ATTR_RATE;
+    }
+    return mask == 0 ? 0 : move(lane, &attr, ENG_RTS, mask);
+}
+
 int lane_connect(struct lane *lane, const struct remote *remote)
 {
     struct eng_ah ah;
     if (lane_path(lane->st, remote->ip, &ah) != 0)
         return -1;
     lane_connected(lane, remote, &ah);
-    return lane->cfg.service == ENG_UD ? to_rts_datagram(lane) : to_rts_connected(lane);
+    const int rc = lane->cfg.service == ENG_UD ? to_rts_datagram(lane) : to_rts_connected(lane);
+    return rc == 0 ? lane_control(lane) : -1;
 }
 
 struct eng_sge lane_local(const struct lane *lane, uint64_t off, uint32_t len)

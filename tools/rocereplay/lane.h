@@ -55,6 +55,10 @@ struct eng_cm_param lane_cm_param(struct lane *lane);
 /* lane_connected notes what a connection manager has connected. */
 void lane_connected(struct lane *lane, const struct remote *remote, const struct eng_ah *ah);
 
+/* lane_control gives a QP in RTS the rate and the congestion control that the options ask for;
+ * lane_connect has done so. 0, or -1 with a message printed. */
+int lane_control(struct lane *lane);
+
 struct eng_sge lane_local(const struct lane *lane, uint64_t off, uint32_t len);
 uint32_t lane_rkey(const struct lane *lane);
 

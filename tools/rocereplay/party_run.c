@@ -110,7 +110,7 @@ static void take_event(struct party_set *set, const struct eng_cm_event *event)
             note_peer(party, event);
         party->up = true;
         party->heard = station_now(set->st);
-        if (party->app->established(party) != 0)
+        if (lane_control(&party->lane) != 0 || party->app->established(party) != 0)
             party_fail(party);
         return;
     case ENG_CM_REJECTED:

@@ -185,7 +185,10 @@ static void take_event(struct perftest_cm *cm, const struct eng_cm_event *event)
         if (cm->client)
             note_peer(lane, event);
         cm->up = true;
-        cm->n_up += !records;
+        if (records)
+            return;
+        cm->n_up++;
+        cm->refused = cm->refused || lane_control(lane) != 0;
         return;
     case ENG_CM_REJECTED:
     case ENG_CM_UNREACHABLE:
