@@ -87,6 +87,14 @@ static void put_aside(struct ctx *c, const struct roce_icrc *icrc, bool by_id)
     };
 }
 
+/* Whether the equality of two frames says something. All CNPs to a QP are equal (IBTA A17.9.3) but
+ * for an IP identification, which NICs leave 0 and RFC 6864 lets them: only what other frames say
+ * of the mirror can tell such a copy. */
+static bool tells(const struct ctx *c, bool by_id)
+{
+    return by_id || c->pkt->op != ROCE_OP_CNP;
+}
+
 /* Judges a frame that is equal to an earlier one of its flow. */
 static bool judge(struct ctx *c, const struct roce_icrc *icrc, bool by_id, bool same_attributes)
 {
@@ -95,7 +103,7 @@ static bool judge(struct ctx *c, const struct roce_icrc *icrc, bool by_id, bool 
         count_copy(t, c->f, t->frame);
         return true;
     }
-    t->mirror_copies++;
+    t->mirror_copies += tells(c, by_id);
     switch ((enum mirror_state)t->mirror_state) {
     case MIRROR_UNDECIDED:
         put_aside(c, icrc, by_id);
@@ -107,6 +115,8 @@ static bool judge(struct ctx *c, const struct roce_icrc *icrc, bool by_id, bool 
     case MIRROR_NO:
         break;
     }
+    if (!tells(c, by_id))
+        return false;
     /* A mirror that doubles only some flows, or begins later. */
     const uint32_t seen = ++rare_of(t, c->f)->mirror_seen;
     if (seen < DECIDE_FRAMES || !is_rule(seen, (uint32_t)(c->f->packets & UINT32_MAX)))
@@ -139,8 +149,8 @@ bool mirror_copy(struct ctx *c, const struct roce_icrc *icrc)
     if (pkt->ip.id != f->ip_id)
         f->flags |= F_ID_MOVES;
     c->id_behind = sign_id_behind(f, pkt);
+    const bool by_id = (f->flags & F_ID_MOVES) && pkt->ip.version == 4 && pkt->ip.id != 0;
     if (sign_known(f, sig)) {
-        const bool by_id = (f->flags & F_ID_MOVES) && pkt->ip.version == 4;
         const int i = repeats(f, sig, ts, by_id);
         if (i >= 0) {
             if (judge(c, icrc, by_id, f->sig_attr[i] == attr)) {
@@ -153,7 +163,7 @@ bool mirror_copy(struct ctx *c, const struct roce_icrc *icrc)
     if (!c->id_behind)
         f->ip_id = pkt->ip.id;
     sign_keep(f, sig, ts, attr);
-    c->t->mirror_frames++;
+    c->t->mirror_frames += tells(c, by_id);
     if (c->t->mirror_state == MIRROR_UNDECIDED)
         mirror_resolve(c->t, false);
     return false;

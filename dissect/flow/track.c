@@ -64,16 +64,25 @@ static void settle_read(struct roce_flow_table *t, struct flow *f, uint32_t n, b
     node_read_counted(t, f, f->read_psn, n, again);
 }
 
+/* Whether no request lies behind the last READ, by the size that |mtu_mask| gives it. */
+static bool read_is_newest(const struct flow *f)
+{
+    uint32_t max;
+    return f->read_len != 0 && roce_psn_diff(f->next_psn, f->read_psn) ==
+                                   (int32_t)read_range(f->mtu_mask, f->read_len, &max);
+}
+
 void track_set_mtu(struct roce_flow_table *t, struct flow *f, uint32_t mtu, bool both)
 {
     const uint8_t bit = mtu_bit(mtu);
     if (bit == 0)
         return;
     if (f->mtu_mask != bit || !(f->flags & F_MTU_SURE)) {
+        const bool mistaken = read_is_newest(f) && f->mtu_mask != bit;
         f->mtu_mask = bit;
         f->flags |= F_MTU_SURE;
-        if (f->flags & F_SLACK)
-            settle_read(t, f, roce_psn_count(f->read_len, mtu), false);
+        if (f->flags & F_SLACK || mistaken)
+            settle_read(t, f, roce_psn_count(f->read_len, mtu), mistaken);
         if (event_wanted(t, ROCE_EVENT_MTU)) {
             struct roce_event e = event_make(t, ROCE_EVENT_MTU, flow_id(t, f));
             e.count = mtu;
@@ -146,10 +155,7 @@ static void relearn(struct roce_flow_table *t, struct flow *f, const struct roce
         f->read_len == 0)
         return;
     const int32_t distance = roce_psn_diff(pkt->bth.psn, f->read_psn);
-    uint32_t max;
-    if (distance <= 0 || roce_psn_diff(pkt->bth.psn, f->next_psn) >= 0 ||
-        roce_psn_diff(f->next_psn, f->read_psn) !=
-            (int32_t)read_range(f->mtu_mask, f->read_len, &max))
+    if (distance <= 0 || roce_psn_diff(pkt->bth.psn, f->next_psn) >= 0 || !read_is_newest(f))
         return;
     f->mtu_mask = 0x1F;
     f->flags &= ~(uint32_t)F_MTU_SEEN;
@@ -157,12 +163,13 @@ static void relearn(struct roce_flow_table *t, struct flow *f, const struct roce
     settle_read(t, f, (uint32_t)distance, true);
 }
 
-/* A READ that lies inside an earlier one, and is not the rest of it: the earlier one ends where it
+/* A request that lies inside an earlier READ, and is not the rest of it: the READ ends where it
  * begins, and what follows had not been captured. */
 static void relearn_earlier(struct roce_flow_table *t, struct flow *f,
                             const struct roce_packet *pkt)
 {
-    if (f->flags & F_MTU_SURE || pkt->op != ROCE_OP_READ || !(pkt->has & ROCE_H_RETH))
+    const bool read = pkt->op == ROCE_OP_READ;
+    if (read && !(pkt->has & ROCE_H_RETH))
         return;
     const uint32_t psn = pkt->bth.psn;
     for (uint32_t i = f->pend_head; i != NIL; i = node_at(t, i)->next) {
@@ -172,14 +179,15 @@ static void relearn_earlier(struct roce_flow_table *t, struct flow *f,
         if (node->kind != NODE_READ || !(node->flags & NODE_COUNTED) || distance <= 0 || rest <= 0)
             continue;
         const uint8_t mask = mtus_explaining(0x1F, node->bytes, (uint32_t)distance);
-        if (pkt->reth.dma_length < node->bytes || mask == 0)
+        if ((read && pkt->reth.dma_length < node->bytes) || mask == 0)
             return;
         uint32_t max;
-        const uint32_t sized = read_range(f->mtu_mask, f->read_len, &max);
+        const bool newest = read_is_newest(f);
         f->mtu_mask = mask;
+        f->flags |= F_MTU_SEEN;
         node->last_psn = roce_psn_add(psn, -1);
         hole_add(t, &f->holes, psn, (uint32_t)rest, false);
-        if (roce_psn_diff(f->next_psn, f->read_psn) == (int32_t)sized)
+        if (newest)
             settle_read(t, f, read_range(mask, f->read_len, &max), true);
         return;
     }
@@ -344,7 +352,7 @@ void track_request(struct ctx *c)
         learn_from_successor(t, f, distance);
         settle_read(t, f, distance, false);
         n = request_psns(c, &max);
-    } else if (f->flags & F_MTU_SEEN) {
+    } else if (!(f->flags & F_MTU_SURE)) {
         relearn(t, f, pkt);
         relearn_earlier(t, f, pkt);
         n = request_psns(c, &max);

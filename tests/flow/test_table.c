@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The flow table: keys, capacity and eviction, per-flow attributes, mirror copies. */
+/* The flow table: keys, capacity and eviction, per-flow attributes. */
 #include "rig.h"
 
 #define SEND ROCE_OPCODE_RC_SEND_ONLY
@@ -286,98 +286,6 @@ static void test_attributes(void **state)
     rig_close(&r);
 }
 
-static void twice(struct rig *r, uint32_t psn, uint8_t ttl)
-{
-    r->keep_id = false;
-    rig_data(r, SEND, 1, 2, 0x22, psn, 64);
-    r->now += US;
-    r->keep_id = true;
-    r->ttl = ttl;
-    rig_data(r, SEND, 1, 2, 0x22, psn, 64);
-    r->ttl = 64;
-    r->now += 20 * US;
-}
-
-static void test_mirror_of_both_sides_of_a_router(void **state)
-{
-    (void)state;
-    struct rig r;
-    rig_open(&r, NULL);
-    for (uint32_t i = 0; i < 10; i++) {
-        twice(&r, i, 63);
-        assert_true(r.v.flags & ROCE_V_MIRROR_DUP);
-    }
-    const struct roce_flow_counters c = rig_counters(&r, 1, 2, 0x22);
-    assert_int_equal(c.packets, 10);
-    assert_int_equal(c.bytes, 10 * 122);
-    assert_int_equal(c.mirror_duplicates, 10);
-    assert_int_equal(c.retransmitted, 0);
-    assert_int_equal(c.icrc_ok, 10);
-    rig_close(&r);
-}
-
-static void test_mirror_of_both_sides_of_a_switch(void **state)
-{
-    (void)state;
-    for (uint32_t n = 1; n <= 300; n += 299) {
-        struct rig r;
-        rig_open(&r, NULL);
-        for (uint32_t i = 0; i < n; i++)
-            twice(&r, i, 64);
-        roce_flow_finish(r.t);
-        const struct roce_flow_counters c = rig_counters(&r, 1, 2, 0x22);
-        assert_int_equal(c.packets, n);
-        assert_int_equal(c.mirror_duplicates, n);
-        assert_int_equal(c.retransmitted, 0);
-        rig_close(&r);
-    }
-}
-
-/* Two frames in a hundred come twice: the network duplicates them. They count as what they are. */
-static void test_network_duplicates_are_no_mirror(void **state)
-{
-    (void)state;
-    struct rig r;
-    rig_open(&r, NULL);
-    for (uint32_t i = 0; i < 100; i++) {
-        if (i == 3 || i == 90) {
-            twice(&r, i, 64);
-        } else {
-            r.keep_id = false;
-            rig_data(&r, SEND, 1, 2, 0x22, i, 64);
-        }
-        r.now += US;
-    }
-    roce_flow_finish(r.t);
-    const struct roce_flow_counters c = rig_counters(&r, 1, 2, 0x22);
-    assert_int_equal(c.packets, 102);
-    assert_int_equal(c.mirror_duplicates, 0);
-    assert_int_equal(c.retransmitted_dup, 2);
-    assert_int_equal(c.opcodes[SEND], 102);
-    assert_int_equal(c.retransmission_cause[ROCE_CAUSE_UNKNOWN], 2);
-    assert_int_equal(rig_count_events(&r, ROCE_EVENT_EPISODE), 2);
-    assert_int_equal(rig_last_event(&r, ROCE_EVENT_EPISODE)->location, ROCE_LOST_NONE);
-    rig_close(&r);
-}
-
-/* A sender that resends has counted its IP identification up. */
-static void test_quick_resend_is_no_mirror_copy(void **state)
-{
-    (void)state;
-    struct rig r;
-    rig_open(&r, NULL);
-    for (uint32_t i = 0; i < 20; i++) {
-        rig_data(&r, SEND, 1, 2, 0x22, i, 64);
-        r.now += US;
-        rig_data(&r, SEND, 1, 2, 0x22, i, 64);
-        r.now += US;
-    }
-    const struct roce_flow_counters c = rig_counters(&r, 1, 2, 0x22);
-    assert_int_equal(c.mirror_duplicates, 0);
-    assert_int_equal(c.retransmitted_dup, 20);
-    rig_close(&r);
-}
-
 static void test_sampled_mirror(void **state)
 {
     (void)state;
@@ -446,10 +354,6 @@ int main(void)
         cmocka_unit_test(test_every_opcode_is_counted),
         cmocka_unit_test(test_source_ports_are_counted),
         cmocka_unit_test(test_attributes),
-        cmocka_unit_test(test_mirror_of_both_sides_of_a_router),
-        cmocka_unit_test(test_mirror_of_both_sides_of_a_switch),
-        cmocka_unit_test(test_network_duplicates_are_no_mirror),
-        cmocka_unit_test(test_quick_resend_is_no_mirror_copy),
         cmocka_unit_test(test_sampled_mirror),
         cmocka_unit_test(test_batches_give_the_same),
         cmocka_unit_test(test_frames_that_are_no_flow),

@@ -231,6 +231,47 @@ static void test_mtu_is_relearned_from_a_late_read(void **state)
     rig_close(&r);
 }
 
+/* READs of 3,000 bytes, 3 PSNs each. No path MTU makes one take 9; the late ones were not captured
+ * before. */
+static void test_mtu_is_learned_from_a_late_request(void **state)
+{
+    (void)state;
+    for (int send = 0; send < 2; send++) {
+        struct rig r;
+        rig_open(&r, NULL);
+        rig_read(&r, 1, 2, QP, 910, 0x1000, 3000);
+        rig_read(&r, 1, 2, QP, 919, 0x4000, 3000);
+        if (send)
+            rig_data(&r, SEND, 1, 2, QP, 913, 64);
+        else
+            rig_read(&r, 1, 2, QP, 913, 0x2000, 3000);
+        assert_true(r.v.flags & ROCE_V_FILL);
+        rig_read(&r, 1, 2, QP, 916, 0x3000, 3000);
+        assert_true(r.v.flags & ROCE_V_FILL);
+        rig_read(&r, 1, 2, QP, 922, 0x5000, 3000);
+        const struct roce_flow_counters c = rig_counters(&r, 1, 2, QP);
+        assert_int_equal(c.retransmitted, 2);
+        assert_int_equal(c.retransmitted_fill, 2);
+        assert_int_equal(c.next_psn, 925);
+        rig_close(&r);
+    }
+}
+
+/* The second READ looked as if the path MTU were 512; a First packet of 1,024 bytes says better. */
+static void test_a_first_packet_corrects_the_mtu(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r, NULL);
+    rig_read(&r, 1, 2, QP, 100, 0x1000, 3000);
+    rig_read(&r, 1, 2, QP, 106, 0x3000, 3000);
+    rig_data(&r, ROCE_OPCODE_RC_SEND_FIRST, 1, 2, QP, 109, 1024);
+    const struct roce_flow_counters c = rig_counters(&r, 1, 2, QP);
+    assert_int_equal(c.retransmitted, 0);
+    assert_int_equal(c.next_psn, 110);
+    rig_close(&r);
+}
+
 static void test_atomics_take_one_psn(void **state)
 {
     (void)state;
@@ -410,6 +451,8 @@ int main(void)
         cmocka_unit_test(test_mtu_is_relearned),
         cmocka_unit_test(test_mtu_is_relearned_from_a_read),
         cmocka_unit_test(test_mtu_is_relearned_from_a_late_read),
+        cmocka_unit_test(test_mtu_is_learned_from_a_late_request),
+        cmocka_unit_test(test_a_first_packet_corrects_the_mtu),
         cmocka_unit_test(test_atomics_take_one_psn),
         cmocka_unit_test(test_responses_do_not_move_the_request_track),
         cmocka_unit_test(test_read_response_track),
