@@ -220,6 +220,7 @@ class Runs(unittest.TestCase):
             told = json.loads(truth.read_text())
             self.assertEqual(told["fault_counts"]["drop"], again)
             records = next(qp for qp in told["qps"] if qp["msgs_received"] > 1)
+            self.assertEqual(records["retransmitted"], again)  # the server was still there to answer
             lost = ["--fault-dir", "rx", "--drop", f"{records['qpn']}:{records['starting_psn'] + records['msgs_sent'] - 1}"]
 
     def test_perftest_both_ways_and_all_sizes(self):

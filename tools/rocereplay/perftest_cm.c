@@ -277,6 +277,7 @@ int perftest_cm_accept(struct perftest_cm *cm, struct station *st,
     if (accept_on(cm, &cm->lane, request) != 0)
         return -1;
     cm->conn = request->conn;
+    cm->peer_timeout = request->ack_timeout;
     return 0;
 }
 
@@ -407,9 +408,11 @@ static void end_run(struct perftest_cm *cm)
 
 /* The programs end at their exit, the server first: it has the client's last record, but whether
  * the client knows that shows in its silence alone. */
-static uint64_t last_ack_ns(const struct replay_opts *opts)
+static uint64_t last_ack_ns(const struct perftest_cm *cm)
 {
-    const uint64_t twice = UINT64_C(2) * 4096 << opts->timeout;
+    const uint8_t own = cm->st->opts->timeout;
+    const uint8_t timeout = cm->peer_timeout > own ? cm->peer_timeout : own;
+    const uint64_t twice = UINT64_C(2) * 4096 << timeout;
     return twice < LATE_NS ? twice : LATE_NS;
 }
 
@@ -420,7 +423,7 @@ void perftest_cm_close(struct perftest_cm *cm)
         return;
     end_run(cm);
     if (cm->conn != NULL && !cm->refused) {
-        wait_until_over(cm, cm->client ? LATE_NS : last_ack_ns(st->opts));
+        wait_until_over(cm, cm->client ? LATE_NS : last_ack_ns(cm));
         if (!cm->over && eng_cm_disconnect(cm->conn, station_now(st)) == 0)
             wait_until_over(cm, LATE_NS);
         (void)station_leave(st);

@@ -19,6 +19,7 @@ struct perftest_cm {
     struct eng_cq *cq;
     struct eng_cm_conn *conn;
     bool up, over, refused;
+    uint8_t peer_timeout; /* after which the peer sends again; 0: not told */
     struct eng_cm_event refusal;
     struct {
         uint32_t slot, len;
