@@ -256,27 +256,6 @@ void roce_reader_release(struct roce_reader *reader, uint64_t number)
     cap_source_release(&reader->source, number);
 }
 
-/* Records of this size and more cost the kernel's copy more than all else. */
-#define AHEAD_RECORD_MIN 256
-
-uint64_t roce_reader_reserve(struct roce_reader *reader)
-{
-    if (reader->live != NULL || reader->done ||
-        cap_source_offset(&reader->source) < reader->number * AHEAD_RECORD_MIN)
-        return 0;
-    return cap_ahead_reserve(&reader->source);
-}
-
-uint64_t roce_reader_turn(const struct roce_reader *reader)
-{
-    return cap_ahead_turn(&reader->source);
-}
-
-void roce_reader_fill(struct roce_reader *reader, uint64_t ticket)
-{
-    cap_ahead_fill(&reader->source, ticket);
-}
-
 const char *roce_reader_text(const struct roce_reader *reader)
 {
     return reader->done ? reader->text : "";

@@ -4,7 +4,6 @@
 #ifndef CAPTURE_SOURCE_H
 #define CAPTURE_SOURCE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,18 +21,6 @@ struct cap_window {
     uint64_t mark; /* source->mark then */
 };
 #define CAP_SPARES 32
-
-/* Stays in the second-level cache together with what decoding touches. */
-#define CAP_BUFFER_LEN (256u << 10)
-
-/* A part of the file that is read ahead. */
-struct cap_part {
-    _Atomic uint64_t state; /* see source_ahead.c */
-    struct cap_window window;
-    uint64_t offset; /* in the file */
-    size_t len;      /* bytes that are there, once it is filled */
-};
-#define CAP_PARTS 64
 
 struct cap_source {
     const uint8_t *pos; /* next byte to parse */
@@ -61,9 +48,7 @@ struct cap_source {
     struct cap_window spare[CAP_SPARES]; /* buffers released */
     size_t spares;
     uint64_t file_pos; /* bytes taken from the descriptor */
-    struct cap_part part[CAP_PARTS];
-    uint64_t part_first, part_next; /* those from |part_first| on wait for the parser */
-    bool ended;                     /* the descriptor has no more */
+    bool ended;        /* the descriptor has no more */
     struct cap_codec *codec;
     uint8_t *in;           /* compressed input, */
     const uint8_t *in_pos; /* of which these are not yet decompressed */
@@ -115,18 +100,7 @@ extern const uint8_t cap_nothing[1]; /* an empty window lies here */
  */
 bool cap_source_leave(struct cap_source *source, struct cap_window window);
 
-/* Reading ahead, see roce_reader_reserve. cap_ahead_turn returns the ticket of the part that
- * cap_source_fill comes to next, or 0. */
-uint64_t cap_ahead_reserve(struct cap_source *source);
-uint64_t cap_ahead_turn(const struct cap_source *source);
-void cap_ahead_fill(struct cap_source *source, uint64_t ticket);
-
-/* The inside of these functions for what has a descriptor. cap_ahead_take goes on in the part that
- * comes next, with the |have| bytes that are not yet parsed; false: there is none that suits.
- * cap_stream_spare returns a buffer of at least |len| bytes; its |buf| is NULL without memory. */
-bool cap_ahead_take(struct cap_source *source, size_t have);
-void cap_ahead_drop(struct cap_source *source);
-struct cap_window cap_stream_spare(struct cap_source *source, size_t len);
+/* The inside of these functions for what has a descriptor. */
 void cap_stream_drop(struct cap_source *source, struct cap_window *window);
 void cap_stream_close(struct cap_source *source);
 int cap_stream_start(struct cap_source *source);

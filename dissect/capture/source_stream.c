@@ -14,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BUFFER_LEN CAP_BUFFER_LEN
+/* Stays in the second-level cache together with what decoding touches. */
+#define BUFFER_LEN (256u << 10)
 #define INPUT_LEN  (128u << 10)
 
 static int wait_more(struct cap_source *source)
@@ -60,8 +61,7 @@ static ssize_t read_some(struct cap_source *source, uint8_t *to, size_t len)
             if (ready <= 0)
                 return ready;
         }
-        const ssize_t n = source->regular ? pread(source->fd, to, len, (off_t)source->file_pos)
-                                          : read(source->fd, to, len);
+        const ssize_t n = read(source->fd, to, len);
         if (n > 0) {
             source->file_pos += (uint64_t)n;
             return n;
@@ -145,31 +145,24 @@ void cap_stream_drop(struct cap_source *source, struct cap_window *window)
 
 void cap_stream_close(struct cap_source *source)
 {
-    cap_ahead_drop(source);
     while (source->spares > 0)
         free(source->spare[--source->spares].buf);
     free(source->buf);
 }
 
-/* The one released last is the likeliest to be in the cache. */
-struct cap_window cap_stream_spare(struct cap_source *source, size_t len)
-{
-    struct cap_window window = {0};
-    if (source->spares > 0)
-        window = source->spare[--source->spares];
-    if (window.cap < len) {
-        free(window.buf);
-        window.buf = malloc(len);
-        window.cap = len;
-    }
-    return window;
-}
-
-/* Goes on in another buffer, with the |have| bytes that are not yet parsed. */
+/* Goes on in another buffer, with the |have| bytes that are not yet parsed. The one released last
+ * is the likeliest to be in the cache. */
 static bool leave_buffer(struct cap_source *source, size_t have)
 {
     const size_t cap = have > BUFFER_LEN ? source->buf_cap : BUFFER_LEN;
-    const struct cap_window next = cap_stream_spare(source, cap);
+    struct cap_window next = {0};
+    if (source->spares > 0)
+        next = source->spare[--source->spares];
+    if (next.cap < cap) {
+        free(next.buf);
+        next.buf = malloc(cap);
+        next.cap = cap;
+    }
     if (next.buf == NULL ||
         !cap_source_leave(source,
                           (struct cap_window){source->buf, source->buf_cap, source->mark})) {
@@ -192,14 +185,8 @@ int cap_stream_fill(struct cap_source *source, size_t need)
     int status = 1;
     source->start_offset = cap_source_offset(source);
     if (source->hold && source->mark != source->buf_mark) {
-        if (cap_ahead_take(source, have)) {
-            have = cap_source_avail(source);
-            if (have >= need)
-                return 1;
-            memmove(source->buf, source->pos, have);
-        } else if (!leave_buffer(source, have)) {
+        if (!leave_buffer(source, have))
             return cap_source_fail(source, ROCE_ERR_NOMEM, "out of memory");
-        }
     } else if (have > 0 && source->pos != source->buf) {
         memmove(source->buf, source->pos, have);
     }

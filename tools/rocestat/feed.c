@@ -20,8 +20,8 @@
  * handing one over costs more than what leaves the second-level caches meanwhile. */
 enum { BATCHES_EACH = 3 };
 
-/* As long as a large batch takes. */
-enum { SPINS = 10000 };
+/* Some 50 us. */
+enum { SPINS = 1000 };
 
 /* Leaves the processor's pipeline to whom it waits for. */
 static inline void pause_briefly(void)
@@ -36,9 +36,6 @@ struct worker {
     struct decoder decoder;
     pthread_t thread;
     bool started;
-    uint64_t ticket; /* of the part of the file that it read ahead last */
-    bool filled;     /* it has done so */
-    bool asked;      /* for a part, since it was at the reader */
 };
 
 struct feed {
@@ -58,7 +55,6 @@ struct feed {
     bool reading; /* some thread is at the reader */
     bool ended;   /* the reader has no more */
     bool stop;
-    uint64_t turn;        /* ticket of the part that the reader comes to next, or 0 */
     uint64_t next;        /* batch to be read next */
     uint64_t wanted;      /* batch to be handed out next; those before wanted - 1 are free */
     bool handed;          /* batch wanted - 1 is the caller's */
@@ -151,56 +147,14 @@ static void await_change(struct feed *feed)
     feed->waiting--;
 }
 
-/* What a thread can do while no batch is due; all with the lock held. */
-
-static bool has_part(const struct feed *feed, const struct worker *worker)
-{
-    return feed->turn != 0 && worker->ticket >= feed->turn;
-}
-
-static bool may_reserve(const struct feed *feed, const struct worker *worker)
-{
-    return feed->holds && !feed->reading && !feed->ended && !worker->asked &&
-           !has_part(feed, worker);
-}
-
-static void reserve(struct feed *feed, struct worker *worker)
-{
-    worker->ticket = roce_reader_reserve(feed->reader);
-    worker->filled = false;
-    worker->asked = true;
-    feed->turn = roce_reader_turn(feed->reader);
-}
-
-static bool may_fill(const struct feed *feed, const struct worker *worker)
-{
-    return has_part(feed, worker) && !worker->filled;
-}
-
-static void fill(struct feed *feed, struct worker *worker)
-{
-    (void)pthread_mutex_unlock(&feed->lock);
-    roce_reader_fill(feed->reader, worker->ticket);
-    (void)pthread_mutex_lock(&feed->lock);
-    worker->filled = true;
-}
-
-/* What was read ahead is parsed by who has it in its caches, unless that is the thread that owns
- * the state and is busy with it. */
-static bool has_turn(const struct feed *feed, const struct worker *worker)
-{
-    return feed->turn == 0 || (feed->turn == worker->ticket && worker->filled) ||
-           (feed->turn == feed->worker[0].ticket && feed->handed);
-}
-
 /* Whether a batch can be taken from the reader now. */
-static bool may_fetch(const struct feed *feed, const struct worker *worker)
+static bool may_fetch(const struct feed *feed)
 {
     const uint64_t oldest = feed->wanted - (feed->handed ? 1 : 0);
-    return !feed->ended && !feed->reading && feed->next - oldest < feed->slots &&
-           has_turn(feed, worker);
+    return !feed->ended && !feed->reading && feed->next - oldest < feed->slots;
 }
 
+/* Called and left with the lock held, when may_fetch. */
 static void produce(struct feed *feed, struct worker *worker)
 {
     struct feed_batch *batch = &feed->batch[feed->next % feed->slots];
@@ -213,8 +167,6 @@ static void produce(struct feed *feed, struct worker *worker)
     fetch(feed, batch, free_number);
 
     (void)pthread_mutex_lock(&feed->lock);
-    worker->asked = false;
-    feed->turn = feed->holds ? roce_reader_turn(feed->reader) : 0;
     feed->reading = false;
     feed->ended = batch->read <= 0 && !batch->idle;
     change(feed);
@@ -227,29 +179,18 @@ static void produce(struct feed *feed, struct worker *worker)
     change(feed);
 }
 
-/* Does the first of these things that can be done; false: none. */
-static bool work_ahead(struct feed *feed, struct worker *worker)
-{
-    if (may_reserve(feed, worker))
-        reserve(feed, worker);
-    if (may_fill(feed, worker))
-        fill(feed, worker);
-    else if (may_fetch(feed, worker))
-        produce(feed, worker);
-    else
-        return false;
-    return true;
-}
-
 static void *work(void *arg)
 {
     struct worker *worker = arg;
     struct feed *feed = worker->feed;
     signals_leave();
     (void)pthread_mutex_lock(&feed->lock);
-    while (!feed->stop && !feed->ended)
-        if (!work_ahead(feed, worker))
+    while (!feed->stop && !feed->ended) {
+        if (may_fetch(feed))
+            produce(feed, worker);
+        else
             await_change(feed);
+    }
     (void)pthread_mutex_unlock(&feed->lock);
     return NULL;
 }
@@ -277,8 +218,9 @@ struct feed_batch *feed_next(struct feed *feed)
     struct feed_batch *batch = &feed->batch[feed->wanted % feed->slots];
     while (feed->wanted == feed->next || !batch->ready) {
         /* A pipe may stay silent for long: who waits for it cannot hand out what is there. */
-        const bool may = feed->holds || feed->wanted == feed->next;
-        if (!may || !work_ahead(feed, &feed->worker[0]))
+        if (may_fetch(feed) && (feed->holds || feed->wanted == feed->next))
+            produce(feed, &feed->worker[0]);
+        else
             await_change(feed);
     }
     feed->wanted++;

@@ -61,16 +61,6 @@ int roce_reader_next(struct roce_reader *reader, struct roce_frame *frames, int 
 bool roce_reader_holds(const struct roce_reader *reader);
 void roce_reader_release(struct roce_reader *reader, uint64_t number);
 
-/* Reading ahead, for threads that take turns at a reader that holds. roce_reader_reserve takes the
- * part of the file behind those taken before, and returns its ticket (> 0), or 0 when that cannot
- * be done, or is not worth it. roce_reader_fill copies the part into memory; it alone may be called
- * while another thread is in a function of this reader, and does nothing when it comes too late.
- * roce_reader_next reads for itself what it comes to before that. roce_reader_turn returns the
- * ticket of the part that it comes to next, or 0: who filled that part has it in its caches. */
-uint64_t roce_reader_reserve(struct roce_reader *reader);
-void roce_reader_fill(struct roce_reader *reader, uint64_t ticket);
-uint64_t roce_reader_turn(const struct roce_reader *reader);
-
 /* roce_reader_text explains the error that roce_reader_next returned, "" when there was none; owned
  * by the reader. */
 const char *roce_reader_text(const struct roce_reader *reader);
