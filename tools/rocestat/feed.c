@@ -18,10 +18,10 @@
 
 /* Batches in flight for each thread: enough to ride out a scheduler's whims. They are large, since
  * handing one over costs more than what leaves the second-level caches meanwhile. */
-enum { BATCHES_EACH = 3 };
+enum { BATCHES_EACH = 2 };
 
-/* Some 50 us. */
-enum { SPINS = 1000 };
+/* As long as a large batch takes. */
+enum { SPINS = 10000 };
 
 /* Leaves the processor's pipeline to whom it waits for. */
 static inline void pause_briefly(void)
