@@ -21,7 +21,7 @@ static void grow(struct pool *pool)
 bool pool_new(struct pool *pool, size_t size, uint32_t capacity)
 {
     *pool = (struct pool){
-        .size = size, .capacity = capacity, .free = NIL, .grow_at = (uint32_t)(SMALL / size)};
+        .size = size, .capacity = capacity, .free = NIL, .grow_at = (uint32_t)(SMALL / size) + 1};
     pool->base = space_new(capacity, size);
     return pool->base != NULL;
 }

@@ -78,7 +78,9 @@ void track_set_mtu(struct roce_flow_table *t, struct flow *f, uint32_t mtu, bool
     if (bit == 0)
         return;
     if (f->mtu_mask != bit || !(f->flags & F_MTU_SURE)) {
-        const bool mistaken = read_is_newest(f) && f->mtu_mask != bit;
+        /* What was settled by an inference, not by an earlier size that was as sure. */
+        const bool mistaken =
+            !(f->flags & (F_MTU_SURE | F_SLACK)) && f->mtu_mask != bit && read_is_newest(f);
         f->mtu_mask = bit;
         f->flags |= F_MTU_SURE;
         if (f->flags & F_SLACK || mistaken)

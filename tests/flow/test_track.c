@@ -272,6 +272,24 @@ static void test_a_first_packet_corrects_the_mtu(void **state)
     rig_close(&r);
 }
 
+/* The READ of 2,000 bytes was sized while First packets had 1,024 bytes: one of 512 does not change
+ * what it took. */
+static void test_another_mtu_leaves_sized_reads(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r, NULL);
+    rig_data(&r, ROCE_OPCODE_RC_SEND_FIRST, 1, 2, QP, 100, 1024);
+    rig_data(&r, ROCE_OPCODE_RC_SEND_LAST, 1, 2, QP, 101, 64);
+    rig_read(&r, 1, 2, QP, 102, 0x1000, 2000);
+    rig_data(&r, ROCE_OPCODE_RC_SEND_FIRST, 1, 2, QP, 104, 512);
+    const struct roce_flow_counters c = rig_counters(&r, 1, 2, QP);
+    assert_int_equal(c.retransmitted, 0);
+    assert_int_equal(c.gap_events, 0);
+    assert_int_equal(c.next_psn, 105);
+    rig_close(&r);
+}
+
 static void test_atomics_take_one_psn(void **state)
 {
     (void)state;
@@ -453,6 +471,7 @@ int main(void)
         cmocka_unit_test(test_mtu_is_relearned_from_a_late_read),
         cmocka_unit_test(test_mtu_is_learned_from_a_late_request),
         cmocka_unit_test(test_a_first_packet_corrects_the_mtu),
+        cmocka_unit_test(test_another_mtu_leaves_sized_reads),
         cmocka_unit_test(test_atomics_take_one_psn),
         cmocka_unit_test(test_responses_do_not_move_the_request_track),
         cmocka_unit_test(test_read_response_track),
