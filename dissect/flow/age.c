@@ -23,7 +23,7 @@ static bool silent_for(const struct roce_flow_table *t, const struct flow *f, ro
 
 static bool closed(const struct roce_flow_table *t, const struct flow *f)
 {
-    const struct cm_entry *e = f->cm == NIL ? NULL : pool_at(&t->cm_pool, f->cm);
+    const struct cm_entry *e = f->cm == CM_NONE ? NULL : pool_at(&t->cm_pool, f->cm);
     return e != NULL && e->info.state == ROCE_CM_CLOSED && f->last_frame >= e->info.req_frame;
 }
 

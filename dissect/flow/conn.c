@@ -88,7 +88,7 @@ static void adopt(struct roce_flow_table *t, uint32_t id, uint32_t index)
         obs_drop_all(t, f);
         track_reset(t, f);
     }
-    f->cm = index;
+    f->cm = (uint16_t)index;
     track_set_mtu(t, f, e->info.path_mtu, false);
 }
 

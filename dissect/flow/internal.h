@@ -11,8 +11,8 @@
 #include "pool.h"
 #include "trouble.h"
 
-#define HOT_SLOTS    3 /* opcodes whose counters lie where every frame looks */
-#define OPCODE_SLOTS 9 /* further ones */
+#define HOT_SLOTS    3  /* opcodes whose counters lie where every frame looks */
+#define OPCODE_SLOTS 10 /* further ones, in struct wide */
 #define BLOCK_SLOTS  12
 #define SIG_SLOTS    4
 #define PORT_SLOTS   3
@@ -56,7 +56,7 @@ struct msg_slot {
     uint64_t bytes;
 };
 
-/* One direction towards one QP: six cache lines. The usual frame touches the first two, a request
+/* One direction towards one QP: five cache lines. The usual frame touches the first two, a request
  * the third as well, and an answer the first and the third of the flow it answers. */
 struct flow {
     uint32_t path, dqpn;
@@ -77,7 +77,7 @@ struct flow {
     uint64_t payload;
     uint32_t hot_count[HOT_SLOTS]; /* frames of the opcodes seen first */
     uint8_t hot_op[HOT_SLOTS];
-    uint8_t n_op; /* opcodes in |hot_op| and |op| */
+    uint8_t n_op; /* opcodes in |hot_op| and |wide| */
     uint8_t sig_pos;
     uint8_t dscp, ttl, pcp;
     uint8_t service;
@@ -95,10 +95,13 @@ struct flow {
     };
     struct msg_slot msg0;
     uint32_t pend_head, pend_tail; /* requests that wait for their answer, by PSN */
-    uint32_t una;                  /* oldest PSN not acknowledged */
-    uint32_t msg_no;               /* messages begun */
-    uint32_t hist;                 /* struct hist_pair */
-    uint32_t low_psn;              /* lowest PSN captured: first_psn, or an older one resent */
+    union {
+        uint32_t una;    /* F_UNA: oldest PSN not acknowledged */
+        uint32_t winner; /* undecided: candidate of the last attempt to pair */
+    };
+    uint32_t msg_no;  /* messages begun */
+    uint32_t hist;    /* struct hist_pair */
+    uint32_t low_psn; /* lowest PSN captured: first_psn, or an older one resent */
     uint16_t pend_n;
     uint16_t evidence; /* responses of the peer that agreed */
     uint16_t conflicts;
@@ -116,10 +119,6 @@ struct flow {
     uint32_t first_psn;
     uint32_t ce;
 
-    uint32_t op_count[OPCODE_SLOTS];
-    uint8_t op[OPCODE_SLOTS];
-    uint8_t n_port;
-    uint16_t vlan;
     uint32_t rr_low, rr_next; /* READ response track */
     uint32_t rr_prev;         /* PSN of the newest READ response frame */
     uint32_t rr_holes;
@@ -128,22 +127,33 @@ struct flow {
     uint64_t ecn_odd;  /* frames not marked CE that differ from the first in being ECT: F_ECT */
     uint64_t icrc_odd; /* frames that differ from the first in having a right ICRC: F_ICRC_OK */
     uint32_t wide;     /* struct wide */
-    uint32_t serial, src_qp, cm;
-    uint32_t winner; /* candidate of the last attempt to pair */
-    union {
-        uint16_t port[PORT_SLOTS];
-        uint32_t ports[1]; /* n_port PORTS_MANY: bitmap of ports */
-    };
+    uint32_t serial, src_qp;
+    uint16_t cm; /* CM_NONE: not known */
+    uint16_t vlan;
 };
 
-_Static_assert(sizeof(struct flow) == 384, "a flow is six cache lines");
+_Static_assert(sizeof(struct flow) == 320, "a flow is five cache lines");
 _Static_assert(offsetof(struct flow, sig) == 64 && offsetof(struct flow, req_ts) == 128,
                "each group begins a line");
-_Static_assert(offsetof(struct flow, msg_ts) == 192 && offsetof(struct flow, op_count) == 256,
+_Static_assert(offsetof(struct flow, msg_ts) == 192 && offsetof(struct flow, rr_low) == 256,
                "each group begins a line");
 
-/* Counters of flows that use many opcodes or operations, and the high halves of 32-bit counters. */
+/* What flows with more than a few opcodes or with several ports need: one cache line. */
 struct wide {
+    uint32_t spill; /* struct spill */
+    uint32_t op_count[OPCODE_SLOTS];
+    union {
+        uint16_t port[PORT_SLOTS];
+        uint32_t ports; /* n_port PORTS_MANY: bitmap of ports */
+    };
+    uint8_t op[OPCODE_SLOTS];
+    uint8_t n_port; /* 0: the flow's |sport| is the only one */
+};
+
+_Static_assert(sizeof(struct wide) == 64, "one cache line");
+
+/* Counters of flows that use many opcodes or operations, and the high halves of 32-bit counters. */
+struct spill {
     uint32_t op_blocks; /* list of struct op_block */
     uint32_t op_high[HOT_SLOTS + OPCODE_SLOTS];
     struct msg_slot msg[ROCE_MESSAGE_OPS];
@@ -313,7 +323,7 @@ struct resent {
 struct roce_flow_table {
     struct flow *flows;
     struct pool flow_pool, path_pool, node_pool, hole_pool, trouble_pool, affair_pool, rare_pool,
-        wide_pool, op_pool, hist_pool, port_pool, cm_pool, ext_pool;
+        wide_pool, spill_pool, op_pool, hist_pool, port_pool, cm_pool, ext_pool;
     struct hist_pool page_pool;
     uint64_t *flow_index, *path_index; /* hash in the high half, id + 1 in the low one */
     uint32_t flow_mask, path_mask, index_max;
@@ -350,7 +360,8 @@ struct roce_flow_table {
 enum mirror_state { MIRROR_UNDECIDED, MIRROR_NO, MIRROR_YES };
 
 #define CM_INDEX_SIZE 4096
-#define CM_MAX        65536
+#define CM_MAX        65535
+#define CM_NONE       UINT16_MAX
 
 static inline struct flow *flow_at(const struct roce_flow_table *t, uint32_t id)
 {
@@ -575,6 +586,9 @@ static inline void count_marks(struct flow *f, enum roce_ecn ecn, bool icrc_ok)
 uint64_t count_opcodes(const struct roce_flow_table *t, const struct flow *f, uint64_t out[256]);
 void count_port(struct ctx *c, uint16_t port);
 uint32_t count_ports(const struct roce_flow_table *t, const struct flow *f);
-struct wide *wide_of(struct roce_flow_table *t, struct flow *f);
+/* As trouble_of and trouble_peek. */
+struct spill *spill_of(struct roce_flow_table *t, struct flow *f);
+const struct spill *spill_peek(const struct roce_flow_table *t, const struct flow *f);
+void count_drop(struct roce_flow_table *t, struct flow *f);
 
 #endif

@@ -92,7 +92,7 @@ void loss_holes_end(struct roce_flow_table *t, uint32_t id)
 
 uint64_t loss_timeout(const struct roce_flow_table *t, const struct flow *f)
 {
-    if (f->cm != NIL) {
+    if (f->cm != CM_NONE) {
         const struct cm_entry *cm = pool_at(&t->cm_pool, f->cm);
         if (cm->info.ack_timeout != 0)
             return (uint64_t)TIMEOUT_UNIT << cm->info.ack_timeout;

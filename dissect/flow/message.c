@@ -47,15 +47,15 @@ void message_count_slow(struct roce_flow_table *t, struct flow *f, uint8_t op, u
             i++;
     }
     if (i == MSG_SLOTS) {
-        slot_add(&wide_of(t, f)->msg[op], started, completed, bytes);
+        slot_add(&spill_of(t, f)->msg[op], started, completed, bytes);
         return;
     }
     struct msg_slot *slot = i == 0 ? &f->msg0 : &f->msg1;
     slot_add(slot, started, completed, bytes);
     if (slot->started < started)
-        wide_of(t, f)->started_high[i]++;
+        spill_of(t, f)->started_high[i]++;
     if (slot->completed < completed)
-        wide_of(t, f)->completed_high[i]++;
+        spill_of(t, f)->completed_high[i]++;
 }
 
 /* ---- the pending list ---- */

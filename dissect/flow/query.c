@@ -155,22 +155,22 @@ static void fill_trouble(const struct roce_flow_table *t, const struct flow *f,
 static void fill_messages(const struct roce_flow_table *t, const struct flow *f,
                           struct roce_flow_counters *out)
 {
-    const struct wide *wide = f->wide != NIL ? pool_at(&t->wide_pool, f->wide) : NULL;
+    const struct spill *spill = spill_peek(t, f);
     for (int i = 0; i < MSG_SLOTS && (f->msg_ops >> 4 * i & 0xF) != 0; i++) {
         const struct msg_slot *slot = i == 0 ? &f->msg0 : &f->msg1;
         struct roce_message_counters *m = &out->messages[(f->msg_ops >> 4 * i & 0xF) - 1];
         m->started = slot->started;
         m->completed = slot->completed;
         m->bytes = slot->bytes;
-        if (wide != NULL) {
-            m->started += (uint64_t)wide->started_high[i] << 32;
-            m->completed += (uint64_t)wide->completed_high[i] << 32;
+        if (spill != NULL) {
+            m->started += (uint64_t)spill->started_high[i] << 32;
+            m->completed += (uint64_t)spill->completed_high[i] << 32;
         }
     }
-    for (int op = 0; wide != NULL && op < ROCE_MESSAGE_OPS; op++) {
-        out->messages[op].started += wide->msg[op].started;
-        out->messages[op].completed += wide->msg[op].completed;
-        out->messages[op].bytes += wide->msg[op].bytes;
+    for (int op = 0; spill != NULL && op < ROCE_MESSAGE_OPS; op++) {
+        out->messages[op].started += spill->msg[op].started;
+        out->messages[op].completed += spill->msg[op].completed;
+        out->messages[op].bytes += spill->msg[op].bytes;
     }
 }
 
@@ -301,7 +301,7 @@ void roce_flow_stats(const struct roce_flow_table *table, struct roce_flow_stats
     const struct pool *tracks[] = {&table->flow_pool,   &table->path_pool,    &table->node_pool,
                                    &table->hole_pool,   &table->trouble_pool, &table->wide_pool,
                                    &table->op_pool,     &table->port_pool,    &table->cm_pool,
-                                   &table->affair_pool, &table->rare_pool};
+                                   &table->affair_pool, &table->rare_pool,    &table->spill_pool};
     uint64_t bytes = ((uint64_t)table->flow_mask + table->path_mask + 2) * sizeof(uint64_t);
     if (table->lru_on)
         bytes += (uint64_t)table->flow_pool.fresh * 2 * sizeof(uint32_t);

@@ -226,16 +226,7 @@ static void flow_release(struct roce_flow_table *t, uint32_t id)
         pool_give(&t->hist_pool, f->hist);
     }
     trouble_drop(t, f);
-    if (f->wide != NIL) {
-        for (uint32_t i = ((struct wide *)pool_at(&t->wide_pool, f->wide))->op_blocks; i != NIL;) {
-            const uint32_t next = ((struct op_block *)pool_at(&t->op_pool, i))->next;
-            pool_give(&t->op_pool, i);
-            i = next;
-        }
-        pool_give(&t->wide_pool, f->wide);
-    }
-    if (f->n_port == PORTS_MANY)
-        pool_give(&t->port_pool, f->ports[0]);
+    count_drop(t, f);
 }
 
 void table_tell_end(struct roce_flow_table *t, uint32_t id)
@@ -319,7 +310,7 @@ static uint32_t flow_create(struct roce_flow_table *t, uint32_t path, uint32_t d
         .obs_head = NIL,
         .obs_tail = NIL,
         .wide = NIL,
-        .cm = NIL,
+        .cm = CM_NONE,
         .winner = NIL,
         .serial = t->created++,
     };
@@ -450,6 +441,7 @@ struct roce_flow_table *roce_flow_table_new(const struct roce_flow_opts *opts)
                 pool_new(&t->affair_pool, sizeof(struct affair), n) &&
                 pool_new(&t->rare_pool, sizeof(struct rare), n) &&
                 pool_new(&t->wide_pool, sizeof(struct wide), n) &&
+                pool_new(&t->spill_pool, sizeof(struct spill), n) &&
                 pool_new(&t->op_pool, sizeof(struct op_block), n) &&
                 pool_new(&t->hist_pool, sizeof(struct hist_pair), t->opts.no_latency ? 1 : n) &&
                 hist_pool_new(&t->page_pool, t->opts.no_latency ? 1 : NODES_BASE + n) &&
@@ -481,11 +473,11 @@ void roce_flow_table_del(struct roce_flow_table *table)
 {
     if (table == NULL)
         return;
-    struct pool *pools[] = {&table->flow_pool, &table->path_pool,    &table->node_pool,
-                            &table->hole_pool, &table->trouble_pool, &table->wide_pool,
-                            &table->op_pool,   &table->hist_pool,    &table->port_pool,
-                            &table->cm_pool,   &table->affair_pool,  &table->rare_pool,
-                            &table->ext_pool};
+    struct pool *pools[] = {&table->flow_pool,  &table->path_pool,    &table->node_pool,
+                            &table->hole_pool,  &table->trouble_pool, &table->wide_pool,
+                            &table->op_pool,    &table->hist_pool,    &table->port_pool,
+                            &table->cm_pool,    &table->affair_pool,  &table->rare_pool,
+                            &table->spill_pool, &table->ext_pool};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         pool_del(pools[i]);
     hist_pool_del(&table->page_pool);

@@ -240,6 +240,24 @@ static void test_source_ports_are_counted(void **state)
     rig_close(&r);
 }
 
+/* The first port lies apart from the next ones, and these from the many. */
+static void test_few_source_ports(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r, NULL);
+    static const uint16_t port[] = {7, 7, 8, 7, 9, 8, 10, 7, 9, 10, 11};
+    static const uint32_t distinct[] = {1, 1, 2, 2, 3, 3, 4, 4, 4, 4, 5};
+    for (uint32_t i = 0; i < sizeof port / sizeof port[0]; i++) {
+        r.sport = port[i];
+        rig_data(&r, SEND, 1, 2, 0x11, i, 10);
+        assert_int_equal(rig_counters(&r, 1, 2, 0x11).udp_source_ports, distinct[i]);
+        const bool new_port = i == 0 || distinct[i] != distinct[i - 1];
+        assert_int_equal((r.v.flags & ROCE_V_NEW_PORT) != 0, new_port);
+    }
+    rig_close(&r);
+}
+
 static void test_attributes(void **state)
 {
     (void)state;
@@ -353,6 +371,7 @@ int main(void)
         cmocka_unit_test(test_extension_is_zero_for_a_new_flow),
         cmocka_unit_test(test_every_opcode_is_counted),
         cmocka_unit_test(test_source_ports_are_counted),
+        cmocka_unit_test(test_few_source_ports),
         cmocka_unit_test(test_attributes),
         cmocka_unit_test(test_sampled_mirror),
         cmocka_unit_test(test_batches_give_the_same),
