@@ -105,7 +105,9 @@ static const struct node *request_at(const struct roce_flow_table *t, const stru
     from->psn = psn;
     for (uint32_t i = from->node; i != NIL && n < FOLLOW_MAX; i = node_at(t, i)->next, n++) {
         const struct node *node = node_at(t, i);
-        if (node->kind == NODE_OPEN)
+        /* A packet that asks for an ACK within a message does not tell where that begins. */
+        if (node->kind == NODE_OPEN ||
+            (node->kind == NODE_ACKREQ && roce_psn_diff(node->first_psn, psn) > 0))
             continue;
         if (roce_psn_diff(node->first_psn, psn) > 0) {
             *later = node;
