@@ -124,18 +124,18 @@ static bool answer_lost_behind(const struct ctx *c)
 
 /* The frame with |psn| was sent before others that are here already. A receiver without room for
  * reordering drops all that overtook it, and asks for them again. */
-static void came_late(struct trouble *trouble, const struct flow *f, uint32_t psn)
+static void came_late(struct rare *rare, const struct flow *f, uint32_t psn)
 {
-    const uint32_t end = roce_psn_add(trouble->overtook_psn, trouble->overtook_len);
-    const bool apart = trouble->overtook_len == 0 || roce_psn_diff(psn, end) > 0;
-    if (apart || roce_psn_diff(psn, trouble->overtook_psn) < 0)
-        trouble->overtook_psn = psn;
-    trouble->overtook_len = (f->next_psn - trouble->overtook_psn) & ROCE_PSN_MASK;
+    const uint32_t end = roce_psn_add(rare->overtook_psn, rare->overtook_len);
+    const bool apart = rare->overtook_len == 0 || roce_psn_diff(psn, end) > 0;
+    if (apart || roce_psn_diff(psn, rare->overtook_psn) < 0)
+        rare->overtook_psn = psn;
+    rare->overtook_len = (f->next_psn - rare->overtook_psn) & ROCE_PSN_MASK;
 }
 
-static bool overtaken(const struct trouble *trouble, uint32_t psn)
+static bool overtaken(const struct rare *rare, uint32_t psn)
 {
-    return ((psn - trouble->overtook_psn) & ROCE_PSN_MASK) < trouble->overtook_len;
+    return rare != NULL && ((psn - rare->overtook_psn) & ROCE_PSN_MASK) < rare->overtook_len;
 }
 
 static void emit_late(struct roce_flow_table *t, uint32_t id, const struct episode *ep)
@@ -164,8 +164,8 @@ void episode_close(struct roce_flow_table *t, uint32_t id, bool at_end)
         return;
     ep->open = false;
     if (ep->late) {
-        came_late(trouble_of(t, f), f, ep->psn);
-        trouble_of(t, f)->out_of_order += ep->count;
+        came_late(rare_of(t, f), f, ep->psn);
+        rare_of(t, f)->out_of_order += ep->count;
         emit_late(t, id, ep);
         return;
     }
@@ -214,12 +214,12 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
 {
     struct roce_flow_table *t = c->t;
     struct flow *f = c->f;
-    struct trouble *trouble = trouble_of(t, f);
+    const struct rare *rare = rare_peek(t, f);
     struct affair *affair = affair_of(t, f);
     struct episode *ep = &affair->ep;
     const uint32_t psn = c->pkt->bth.psn;
     const roce_tstamp now = c->frame->ts;
-    trouble->stepped_ts = now;
+    trouble_of(t, f)->stepped_ts = now;
     if (ep->undecided)
         episode_decide(t, c->id, ep, false);
     *ep = (struct episode){.open = true,
@@ -244,7 +244,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     struct asked asked;
     ep->acked = (f->flags & F_UNA) && roce_psn_diff(f->una, psn) > 0;
     ep->dups = !fill;
-    ep->reordered = overtaken(trouble, psn);
+    ep->reordered = overtaken(rare, psn);
     ep->missing = fill ? 0 : episode_was_missing(affair, psn);
     const bool ran_out = episode_full_timeout(t, f, quiet);
     if (c->copied && !fill) {
@@ -261,7 +261,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     } else if (!ran_out && quiet < REISSUE_MAX && answer_lost_behind(c)) {
         ep->cause = ROCE_CAUSE_IMPLIED_NAK;
         ep->wait = quiet;
-        ep->overtaken = trouble->late_psn == psn;
+        ep->overtaken = rare != NULL && rare->late_psn == psn;
         if (ep->read)
             judge_answer(t, f, ep);
     } else if (!ran_out && asked_nearby(t, f, psn, &asked)) {
@@ -321,7 +321,6 @@ static void note_lost(const struct ctx *c, uint32_t psn)
 static void came_after_all(const struct ctx *c, uint32_t psn)
 {
     struct roce_flow_table *t = c->t;
-    struct trouble *trouble = trouble_of(t, c->f);
     struct affair *affair = affair_peek(t, c->f);
     for (uint32_t i = 0; i < RESENT_MAX; i++) {
         struct resent *r = &t->resent[i];
@@ -331,9 +330,9 @@ static void came_after_all(const struct ctx *c, uint32_t psn)
         if (before == 0 || before > INT16_MAX)
             return; /* a copy of the resend itself */
         r->lost = false;
-        if (episode_since(c->frame->ts, r->ts) > LATE_MAX || trouble->loss[ROCE_LOST_UPSTREAM] == 0)
+        if (episode_since(c->frame->ts, r->ts) > LATE_MAX ||
+            !trouble_take_back(t, c->f, COUNT_LOSS + ROCE_LOST_UPSTREAM))
             return;
-        trouble->loss[ROCE_LOST_UPSTREAM]--;
         if (affair != NULL && affair->ep.open && affair->ep.psn == psn)
             affair->ep.arrived = true;
         return;
@@ -393,9 +392,9 @@ void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct h
 void episode_late(struct ctx *c, bool fill, const struct hole *was)
 {
     const uint32_t psn = c->pkt->bth.psn;
-    struct trouble *trouble = trouble_of(c->t, c->f);
+    struct rare *rare = rare_of(c->t, c->f);
     struct affair *affair = affair_peek(c->t, c->f);
-    came_late(trouble, c->f, psn);
+    came_late(rare, c->f, psn);
     if (affair != NULL) {
         struct episode *ep = &affair->ep;
         episode_was_missing(affair, psn);
@@ -410,7 +409,7 @@ void episode_late(struct ctx *c, bool fill, const struct hole *was)
         came_after_all(c, psn);
         return;
     }
-    trouble->out_of_order++;
+    rare->out_of_order++;
     const struct episode late = {.psn = psn,
                                  .count = 1,
                                  .first_frame = c->frame->number,
@@ -463,7 +462,7 @@ void episode_answered_late(struct roce_flow_table *t, struct flow *f)
 {
     struct affair *affair = affair_of(t, f);
     affair->has_skip = false;
-    trouble_of(t, f)->late_psn = affair->skip_psn;
+    rare_of(t, f)->late_psn = affair->skip_psn;
 }
 
 /* Counts the answers that reach furthest. */

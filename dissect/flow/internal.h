@@ -323,7 +323,7 @@ struct resent {
 struct roce_flow_table {
     struct flow *flows;
     struct pool flow_pool, path_pool, node_pool, hole_pool, trouble_pool, affair_pool, rare_pool,
-        wide_pool, spill_pool, op_pool, hist_pool, port_pool, cm_pool, ext_pool;
+        excess_pool, wide_pool, spill_pool, op_pool, hist_pool, port_pool, cm_pool, ext_pool;
     struct hist_pool page_pool;
     uint64_t *flow_index, *path_index; /* hash in the high half, id + 1 in the low one */
     uint32_t flow_mask, path_mask, index_max;

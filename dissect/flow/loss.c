@@ -15,7 +15,7 @@
 
 void loss_count(struct roce_flow_table *t, uint32_t id, const struct loss *loss)
 {
-    trouble_of(t, flow_at(t, id))->loss[loss->where] += loss->count;
+    trouble_add(t, flow_at(t, id), COUNT_LOSS + loss->where, loss->count);
     if (!event_wanted(t, ROCE_EVENT_LOSS))
         return;
     struct roce_event e = event_make(t, ROCE_EVENT_LOSS, id);

@@ -37,11 +37,11 @@ static void count_as_frame(struct roce_flow_table *t, const struct copy *copy)
     count_marks(f, (enum roce_ecn)copy->ecn, copy->icrc_ok);
     count_opcode(t, f, copy->opcode);
     if (copy->request) {
-        trouble_of(t, f)->retransmitted++;
-        trouble_of(t, f)->dup++;
+        trouble_add(t, f, COUNT_RETRANSMITTED, 1);
+        trouble_add(t, f, COUNT_DUPLICATES, 1);
         episode_copied(t, copy);
     } else if (copy->read_response) {
-        trouble_of(t, f)->rr_dup++;
+        trouble_add(t, f, COUNT_RR_DUPLICATES, 1);
     }
 }
 

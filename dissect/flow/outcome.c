@@ -49,7 +49,7 @@ void episode_copied(struct roce_flow_table *t, const struct copy *copy)
                                .wait = copy->wait,
                                .first_frame = copy->frame,
                                .last_frame = copy->frame};
-    trouble_of(t, flow_at(t, copy->flow))->cause[ROCE_CAUSE_UNKNOWN]++;
+    trouble_add(t, flow_at(t, copy->flow), COUNT_CAUSE + ROCE_CAUSE_UNKNOWN, 1);
     emit_episode(t, copy->flow, &ep, false);
 }
 
@@ -91,7 +91,6 @@ static bool is_newest(const struct roce_flow_table *t, const struct flow *f,
 static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episode *ep, bool at_end)
 {
     struct flow *f = flow_at(t, id);
-    struct trouble *trouble = trouble_of(t, f);
     const bool paired = f->peer != NIL;
     ep->location = ROCE_LOST_DOWNSTREAM;
     if (ep->cause == ROCE_CAUSE_SPURIOUS || ep->copied || ep->overtaken ||
@@ -146,7 +145,7 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
         return;
     }
     if (ep->cause == ROCE_CAUSE_RNR)
-        trouble->refused++;
+        rare_of(t, f)->refused++;
     lose(t, id, ROCE_LOST_DOWNSTREAM, 1, ep->psn, false, ep, at_end);
 }
 
@@ -154,7 +153,6 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
 void episode_settle(struct roce_flow_table *t, uint32_t id, struct episode *ep, bool at_end)
 {
     struct flow *f = flow_at(t, id);
-    struct trouble *trouble = trouble_of(t, f);
     if (ep->silent) {
         const uint64_t timeout = loss_timeout(t, f);
         if (timeout != 0) {
@@ -164,7 +162,7 @@ void episode_settle(struct roce_flow_table *t, uint32_t id, struct episode *ep, 
                         : ep->acked      ? ROCE_CAUSE_SPURIOUS
                         : f->peer != NIL ? ROCE_CAUSE_EARLY
                                          : ROCE_CAUSE_UNKNOWN;
-            trouble->cause[ep->cause]++;
+            trouble_add(t, f, COUNT_CAUSE + ep->cause, 1);
         } else {
             const uint32_t bin = silent_bin(ep->wait);
             struct path *path = path_at(t, f->path);
@@ -173,13 +171,13 @@ void episode_settle(struct roce_flow_table *t, uint32_t id, struct episode *ep, 
             ep->cause = (uint8_t)silent_cause(t, f, bin);
             if (ep->acked && ep->cause != ROCE_CAUSE_TIMEOUT) {
                 ep->cause = ROCE_CAUSE_SPURIOUS;
-                trouble->cause[ROCE_CAUSE_SPURIOUS]++;
+                trouble_add(t, f, COUNT_CAUSE + ROCE_CAUSE_SPURIOUS, 1);
             } else {
                 trouble_silent_add(t, f, bin);
             }
         }
     } else {
-        trouble->cause[ep->cause]++;
+        trouble_add(t, f, COUNT_CAUSE + ep->cause, 1);
     }
     if (ep->fill)
         ep->location = ep->arrived ? ROCE_LOST_NONE : ROCE_LOST_UPSTREAM;

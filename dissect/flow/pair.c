@@ -172,8 +172,8 @@ static void note_rtt(struct score *score, uint64_t rtt)
 static void compare(const struct roce_flow_table *t, const struct flow *f, const struct flow *g,
                     struct score *score)
 {
-    const struct trouble *trouble = trouble_peek(t, f);
-    const bool gaps = trouble != NULL && (trouble->gap_events > 0 || trouble->retransmitted > 0);
+    const bool gaps =
+        trouble_total(t, f, COUNT_GAPS) > 0 || trouble_total(t, f, COUNT_RETRANSMITTED) > 0;
     *score = (struct score){.rtt_min = UINT64_MAX, .msn_steady = true};
     uint32_t block = NIL, at = 0, offset = 0;
     bool has_offset = false;

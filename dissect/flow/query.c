@@ -46,11 +46,9 @@ static uint64_t opcode_sum(const struct roce_flow_table *t, const struct flow *f
 /* A mirror that samples 1 of N frames shows a gap before nearly each request. */
 static bool looks_sampled(const struct roce_flow_table *t, const struct flow *f)
 {
-    const struct trouble *trouble = trouble_peek(t, f);
-    if (trouble == NULL || trouble->gap_events < 16)
-        return false;
-    return (uint64_t)trouble->gap_events * 2 > opcode_sum(t, f, false) &&
-           trouble->retransmitted * 10 < trouble->gap_events;
+    const uint64_t gaps = trouble_total(t, f, COUNT_GAPS);
+    return gaps >= 16 && gaps * 2 > opcode_sum(t, f, false) &&
+           trouble_total(t, f, COUNT_RETRANSMITTED) * 10 < gaps;
 }
 
 bool roce_flow_info(const struct roce_flow_table *table, uint32_t id, struct roce_flow_info *out)
@@ -118,34 +116,34 @@ static void fill_rare(const struct rare *rare, struct roce_flow_counters *out)
     out->mirror_duplicates = rare->mirror_dup;
     out->malformed = rare->malformed;
     out->sliced = rare->sliced;
+    out->rnr_naks = rare->rnr;
+    out->rnr_timer = rare->rnr_timer;
+    out->acks -= rare->rnr;
+    out->out_of_order = rare->out_of_order;
+    out->loss_refused = rare->refused;
 }
 
 static void fill_trouble(const struct roce_flow_table *t, const struct flow *f,
                          struct roce_flow_counters *out)
 {
-    const struct trouble *trouble = trouble_peek(t, f);
-    if (trouble == NULL)
+    if (f->trouble == NIL)
         return;
     const struct rare *rare = rare_peek(t, f);
     if (rare != NULL)
         fill_rare(rare, out);
-    out->naks[ROCE_NAK_PSN_SEQUENCE_ERROR] = trouble->sequence_naks;
-    out->rnr_naks = trouble->rnr;
-    out->rnr_timer = trouble->rnr_timer;
-    out->acks -= out->rnr_naks + out->naks[ROCE_NAK_PSN_SEQUENCE_ERROR];
-    out->gap_events = trouble->gap_events;
-    out->gap_psns = trouble->gap_psns;
-    out->retransmitted = trouble->retransmitted;
-    out->retransmitted_dup = trouble->dup;
-    out->retransmitted_fill = trouble->retransmitted - trouble->dup;
-    out->out_of_order = trouble->out_of_order;
-    out->read_response_dup = trouble->rr_dup;
-    out->read_response_gap_events = trouble->rr_gap;
+    out->naks[ROCE_NAK_PSN_SEQUENCE_ERROR] = trouble_total(t, f, COUNT_SEQUENCE_NAKS);
+    out->acks -= out->naks[ROCE_NAK_PSN_SEQUENCE_ERROR];
+    out->gap_events = trouble_total(t, f, COUNT_GAPS);
+    out->gap_psns = trouble_gap_psns(t, f);
+    out->retransmitted = trouble_total(t, f, COUNT_RETRANSMITTED);
+    out->retransmitted_dup = trouble_total(t, f, COUNT_DUPLICATES);
+    out->retransmitted_fill = out->retransmitted - out->retransmitted_dup;
+    out->read_response_dup = trouble_total(t, f, COUNT_RR_DUPLICATES);
+    out->read_response_gap_events = trouble_total(t, f, COUNT_RR_GAPS);
     for (int i = 0; i < ROCE_LOST_COUNT; i++)
-        out->loss[i] = trouble->loss[i];
-    out->loss_refused = trouble->refused;
+        out->loss[i] = trouble_total(t, f, COUNT_LOSS + i);
     for (int i = 0; i < ROCE_CAUSE_COUNT; i++)
-        out->retransmission_cause[i] = trouble->cause[i];
+        out->retransmission_cause[i] = trouble_total(t, f, COUNT_CAUSE + i);
     for (uint32_t bin = 0; bin < SILENT_BINS; bin++)
         out->retransmission_cause[silent_cause(t, f, bin)] += trouble_silent(t, f, bin);
     for (int i = 0; i < ROCE_CAUSE_COUNT; i++)
@@ -301,7 +299,8 @@ void roce_flow_stats(const struct roce_flow_table *table, struct roce_flow_stats
     const struct pool *tracks[] = {&table->flow_pool,   &table->path_pool,    &table->node_pool,
                                    &table->hole_pool,   &table->trouble_pool, &table->wide_pool,
                                    &table->op_pool,     &table->port_pool,    &table->cm_pool,
-                                   &table->affair_pool, &table->rare_pool,    &table->spill_pool};
+                                   &table->affair_pool, &table->rare_pool,    &table->spill_pool,
+                                   &table->excess_pool};
     uint64_t bytes = ((uint64_t)table->flow_mask + table->path_mask + 2) * sizeof(uint64_t);
     if (table->lru_on)
         bytes += (uint64_t)table->flow_pool.fresh * 2 * sizeof(uint32_t);

@@ -508,8 +508,8 @@ static void count_aeth(struct ctx *c)
     case ROCE_AETH_ACK:
         return;
     case ROCE_AETH_RNR_NAK:
-        trouble_of(t, c->f)->rnr++;
-        trouble_of(t, c->f)->rnr_timer = code;
+        rare_of(t, c->f)->rnr++;
+        rare_of(t, c->f)->rnr_timer = code;
         event = ROCE_EVENT_RNR;
         break;
     case ROCE_AETH_NAK:
@@ -518,7 +518,7 @@ static void count_aeth(struct ctx *c)
             return;
         }
         if (code == ROCE_NAK_PSN_SEQUENCE_ERROR)
-            trouble_of(t, c->f)->sequence_naks++;
+            trouble_add(t, c->f, COUNT_SEQUENCE_NAKS, 1);
         else
             rare_of(t, c->f)->naks[code]++;
         break;

@@ -64,7 +64,7 @@ void rresp_frame(struct ctx *c)
     }
     const bool continues = c->pkt->pos == ROCE_POS_MIDDLE || c->pkt->pos == ROCE_POS_LAST;
     if (continues && psn != roce_psn_add(f->rr_prev, 1)) {
-        trouble_of(t, f)->rr_gap++;
+        trouble_add(t, f, COUNT_RR_GAPS, 1);
         c->v->flags |= ROCE_V_READ_RESPONSE_GAP;
     }
     f->rr_prev = psn;
@@ -91,7 +91,7 @@ void rresp_frame(struct ctx *c)
     struct hole was;
     hole_fill(t, &f->rr_holes, psn, 1, &was);
     if (was.len == 0) {
-        trouble_of(t, f)->rr_dup++;
+        trouble_add(t, f, COUNT_RR_DUPLICATES, 1);
         c->v->flags |= ROCE_V_READ_RESPONSE_DUP;
     } else if (!was.soft && !was.judged && asked_again(c, &was)) {
         loss_count(t, c->id,

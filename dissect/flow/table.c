@@ -440,6 +440,7 @@ struct roce_flow_table *roce_flow_table_new(const struct roce_flow_opts *opts)
                 pool_new(&t->trouble_pool, sizeof(struct trouble), n) &&
                 pool_new(&t->affair_pool, sizeof(struct affair), n) &&
                 pool_new(&t->rare_pool, sizeof(struct rare), n) &&
+                pool_new(&t->excess_pool, sizeof(struct excess), EXCESS_MAX * n) &&
                 pool_new(&t->wide_pool, sizeof(struct wide), n) &&
                 pool_new(&t->spill_pool, sizeof(struct spill), n) &&
                 pool_new(&t->op_pool, sizeof(struct op_block), n) &&
@@ -477,7 +478,7 @@ void roce_flow_table_del(struct roce_flow_table *table)
                             &table->hole_pool,  &table->trouble_pool, &table->wide_pool,
                             &table->op_pool,    &table->hist_pool,    &table->port_pool,
                             &table->cm_pool,    &table->affair_pool,  &table->rare_pool,
-                            &table->spill_pool, &table->ext_pool};
+                            &table->spill_pool, &table->excess_pool,  &table->ext_pool};
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
         pool_del(pools[i]);
     hist_pool_del(&table->page_pool);

@@ -232,9 +232,7 @@ static void open_gap(struct ctx *c, uint32_t missing)
 {
     struct roce_flow_table *t = c->t;
     struct flow *f = c->f;
-    struct trouble *trouble = trouble_of(t, f);
-    trouble->gap_events++;
-    trouble->gap_psns += missing;
+    trouble_gap(t, f, missing);
     c->v->flags |= ROCE_V_GAP;
     c->v->missing = missing;
     message_gap(c);
@@ -272,7 +270,6 @@ static void came_again(struct ctx *c, uint32_t n)
     struct flow *f = c->f;
     const uint32_t psn = c->pkt->bth.psn;
     const uint32_t end = roce_psn_add(psn, n);
-    struct trouble *trouble = trouble_of(t, f);
     struct hole was = {0};
     bool fill;
     if (roce_psn_diff(psn, f->low_psn) < 0) {
@@ -288,9 +285,9 @@ static void came_again(struct ctx *c, uint32_t n)
         fill = hole_find(t, f->holes, psn) != NIL;
         hole_fill(t, &f->holes, psn, n, &was);
     }
-    trouble->retransmitted++;
+    trouble_add(t, f, COUNT_RETRANSMITTED, 1);
     if (!fill)
-        trouble->dup++;
+        trouble_add(t, f, COUNT_DUPLICATES, 1);
     c->v->flags |= ROCE_V_RETRANSMITTED | (fill ? ROCE_V_FILL : ROCE_V_DUP);
     if (c->id_behind && !(f->flags & F_ID_WILD)) {
         /* The sender counts its frames, and this one left before others that are here already. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The records of flows in trouble: taken on the first occasion, given back when all is settled.
- * Each pool has as many records as there are flows and cannot run dry. */
+ * Each pool has as many records as all flows can take and cannot run dry. */
 #include "internal.h"
 
 struct trouble *trouble_of(struct roce_flow_table *t, struct flow *f)
@@ -8,7 +8,7 @@ struct trouble *trouble_of(struct roce_flow_table *t, struct flow *f)
     if (f->trouble == NIL) {
         f->trouble = pool_take(&t->trouble_pool);
         struct trouble *trouble = pool_at(&t->trouble_pool, f->trouble);
-        trouble->affair = trouble->rare = trouble->late_psn = NIL;
+        trouble->affair = trouble->rare = trouble->excess = NIL;
     }
     return pool_at(&t->trouble_pool, f->trouble);
 }
@@ -35,8 +35,10 @@ struct affair *affair_peek(const struct roce_flow_table *t, const struct flow *f
 struct rare *rare_of(struct roce_flow_table *t, struct flow *f)
 {
     struct trouble *trouble = trouble_of(t, f);
-    if (trouble->rare == NIL)
+    if (trouble->rare == NIL) {
         trouble->rare = pool_take(&t->rare_pool);
+        ((struct rare *)pool_at(&t->rare_pool, trouble->rare))->late_psn = NIL;
+    }
     return pool_at(&t->rare_pool, trouble->rare);
 }
 
@@ -81,8 +83,106 @@ void trouble_drop(struct roce_flow_table *t, struct flow *f)
         pool_give(&t->affair_pool, trouble->affair);
     if (trouble->rare != NIL)
         pool_give(&t->rare_pool, trouble->rare);
+    for (uint32_t i = trouble->excess; i != NIL;) {
+        const uint32_t next = ((struct excess *)pool_at(&t->excess_pool, i))->next;
+        pool_give(&t->excess_pool, i);
+        i = next;
+    }
     pool_give(&t->trouble_pool, f->trouble);
     f->trouble = NIL;
+}
+
+/* ---- counters ---- */
+
+static uint32_t *excess_find(const struct roce_flow_table *t, const struct trouble *trouble,
+                             uint32_t kind)
+{
+    for (uint32_t i = trouble->excess; i != NIL;) {
+        struct excess *excess = pool_at(&t->excess_pool, i);
+        for (int k = 0; k < EXCESS_SLOTS; k++)
+            if (excess->n[k] != 0 && excess->kind[k] == kind)
+                return &excess->n[k];
+        i = excess->next;
+    }
+    return NULL;
+}
+
+static uint32_t *excess_free(struct roce_flow_table *t, struct trouble *trouble, uint32_t kind)
+{
+    for (uint32_t i = trouble->excess; i != NIL;) {
+        struct excess *excess = pool_at(&t->excess_pool, i);
+        for (int k = 0; k < EXCESS_SLOTS; k++)
+            if (excess->n[k] == 0) {
+                excess->kind[k] = (uint8_t)kind;
+                return &excess->n[k];
+            }
+        i = excess->next;
+    }
+    const uint32_t index = pool_take(&t->excess_pool);
+    struct excess *excess = pool_at(&t->excess_pool, index);
+    excess->next = trouble->excess;
+    trouble->excess = index;
+    excess->kind[0] = (uint8_t)kind;
+    return &excess->n[0];
+}
+
+static void excess_add(struct roce_flow_table *t, struct trouble *trouble, uint32_t kind,
+                       uint32_t n)
+{
+    uint32_t *at = excess_find(t, trouble, kind);
+    if (at == NULL)
+        at = excess_free(t, trouble, kind);
+    *at += n;
+}
+
+static uint64_t excess_of(const struct roce_flow_table *t, const struct trouble *trouble,
+                          uint32_t kind)
+{
+    const uint32_t *at = excess_find(t, trouble, kind);
+    return at == NULL ? 0 : *at;
+}
+
+void trouble_add(struct roce_flow_table *t, struct flow *f, enum trouble_count count, uint32_t n)
+{
+    struct trouble *trouble = trouble_of(t, f);
+    const uint64_t sum = (uint64_t)trouble->count[count] + n;
+    trouble->count[count] = (uint16_t)sum;
+    if (sum > UINT16_MAX)
+        excess_add(t, trouble, EXCESS_COUNT + count, (uint32_t)(sum >> 16));
+}
+
+bool trouble_take_back(struct roce_flow_table *t, struct flow *f, enum trouble_count count)
+{
+    if (trouble_total(t, f, count) == 0)
+        return false;
+    struct trouble *trouble = trouble_peek(t, f);
+    if (trouble->count[count]-- == 0)
+        --*excess_find(t, trouble, EXCESS_COUNT + count);
+    return true;
+}
+
+uint64_t trouble_total(const struct roce_flow_table *t, const struct flow *f,
+                       enum trouble_count count)
+{
+    const struct trouble *trouble = trouble_peek(t, f);
+    return trouble == NULL
+               ? 0
+               : trouble->count[count] + (excess_of(t, trouble, EXCESS_COUNT + count) << 16);
+}
+
+void trouble_gap(struct roce_flow_table *t, struct flow *f, uint32_t missing)
+{
+    trouble_add(t, f, COUNT_GAPS, 1);
+    struct trouble *trouble = trouble_peek(t, f);
+    trouble->gap_psns += missing;
+    if (trouble->gap_psns < missing)
+        excess_add(t, trouble, EXCESS_GAP_PSNS, 1);
+}
+
+uint64_t trouble_gap_psns(const struct roce_flow_table *t, const struct flow *f)
+{
+    const struct trouble *trouble = trouble_peek(t, f);
+    return trouble == NULL ? 0 : trouble->gap_psns + (excess_of(t, trouble, EXCESS_GAP_PSNS) << 32);
 }
 
 void trouble_silent_add(struct roce_flow_table *t, struct flow *f, uint32_t bin)
@@ -96,15 +196,16 @@ void trouble_silent_add(struct roce_flow_table *t, struct flow *f, uint32_t bin)
             return;
         }
     }
-    rare_of(t, f)->silent[bin]++;
+    excess_add(t, trouble, EXCESS_SILENT + bin, 1);
 }
 
 uint64_t trouble_silent(const struct roce_flow_table *t, const struct flow *f, uint32_t bin)
 {
     const struct trouble *trouble = trouble_peek(t, f);
-    const struct rare *rare = rare_peek(t, f);
-    uint64_t n = rare != NULL ? rare->silent[bin] : 0;
-    for (int i = 0; trouble != NULL && i < SILENT_SLOTS; i++)
+    if (trouble == NULL)
+        return 0;
+    uint64_t n = excess_of(t, trouble, EXCESS_SILENT + bin);
+    for (int i = 0; i < SILENT_SLOTS; i++)
         if (trouble->silent_bin[i] == bin)
             n += trouble->silent_n[i];
     return n;

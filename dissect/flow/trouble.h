@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a flow keeps once something is not as it should be, in three records. Counters last: two
- * cache lines. What is needed only until it is settled (an episode, a NAK to obey, PSNs to come
- * again) is given back then. What few flows ever have lies apart. */
+/* What a flow keeps once something is not as it should be, in records of their own. Counters of
+ * losses and resends: one cache line. What is needed only until it is settled (an episode, a NAK to
+ * obey, PSNs to come again) is given back then. What fewer flows have, and the high parts of
+ * counters, lie apart. */
 #ifndef FLOW_TROUBLE_H
 #define FLOW_TROUBLE_H
 
@@ -15,41 +16,63 @@ struct flow;
 #define EARLY_MAX    4
 #define AGAIN_MAX    6
 #define SILENT_BINS  24 /* 4.096 us << bin; longer waits share the last */
-#define SILENT_SLOTS 3
+#define SILENT_SLOTS 2
+
+enum trouble_count {
+    COUNT_GAPS,
+    COUNT_RETRANSMITTED, /* duplicates, and those that fill a gap */
+    COUNT_DUPLICATES,
+    COUNT_RR_DUPLICATES,
+    COUNT_RR_GAPS,
+    COUNT_SEQUENCE_NAKS,
+    COUNT_LOSS, /* by enum roce_location */
+    COUNT_CAUSE = COUNT_LOSS + ROCE_LOST_COUNT,
+    TROUBLE_COUNTS = COUNT_CAUSE + ROCE_CAUSE_COUNT,
+};
 
 struct trouble {
-    uint64_t gap_psns;
-    roce_tstamp stepped_ts; /* newest step back; 0: none */
-    uint32_t gap_events;
-    uint32_t retransmitted, dup, out_of_order; /* retransmitted: dup, and those that fill a gap */
-    uint32_t rr_dup, rr_gap;
-    uint32_t loss[ROCE_LOST_COUNT];
-    uint32_t refused;
-    uint32_t cause[ROCE_CAUSE_COUNT];
-    uint32_t sequence_naks, rnr;
-    uint32_t late_psn; /* an answer that was skipped and came after all; NIL: none */
-    /* PSNs from a late request on to the end of those that overtook it */
-    uint32_t overtook_psn, overtook_len;
-    uint32_t affair; /* struct affair */
-    uint32_t rare;   /* struct rare */
-    /* Episodes judged by their wait, not yet in |cause|; more bins in struct rare. */
+    roce_tstamp stepped_ts;         /* newest step back; 0: none */
+    uint32_t affair;                /* struct affair */
+    uint32_t rare;                  /* struct rare */
+    uint32_t excess;                /* list of struct excess */
+    uint32_t gap_psns;              /* low half */
+    uint16_t count[TROUBLE_COUNTS]; /* low parts: see trouble_total */
+    /* Episodes judged by their wait, not yet in a cause; more bins in struct excess. */
     uint16_t silent_n[SILENT_SLOTS]; /* 0: slot unused */
     uint8_t silent_bin[SILENT_SLOTS];
+};
+
+_Static_assert(sizeof(struct trouble) == 64, "a flow with losses takes one more cache line");
+
+/* What fewer flows have. */
+struct rare {
+    uint64_t fatal_frame;
+    uint32_t fatal_requests; /* requests of the flow since */
+    uint32_t mirror_dup, mirror_seen;
+    uint32_t icrc_bad, malformed, sliced, reserved;
+    uint32_t out_of_order, rnr, refused;
+    uint32_t naks[ROCE_NAK_MAX + 1]; /* sequence errors: COUNT_SEQUENCE_NAKS */
+    uint32_t late_psn;               /* an answer that was skipped and came after all; NIL: none */
+    /* PSNs from a late request on to the end of those that overtook it */
+    uint32_t overtook_psn, overtook_len;
+    uint8_t fatal; /* NAK code + 1 of a NAK that stops the requester */
     uint8_t rnr_timer;
 };
 
-_Static_assert(sizeof(struct trouble) == 128, "a flow with losses takes two more cache lines");
-
-/* Counters beyond those of losses. */
-struct rare {
-    uint32_t mirror_dup, mirror_seen;
-    uint32_t icrc_bad, malformed, sliced, reserved;
-    uint32_t naks[ROCE_NAK_MAX + 1]; /* sequence errors: |sequence_naks| */
-    uint32_t fatal_requests;         /* requests of the flow since */
-    uint64_t fatal_frame;
-    uint8_t fatal; /* NAK code + 1 of a NAK that stops the requester */
-    uint32_t silent[SILENT_BINS];
+/* High parts of counters and waits that have no slot, a few of those that there are. */
+#define EXCESS_SLOTS 12
+enum excess_kind {
+    EXCESS_COUNT,                     /* + enum trouble_count: in units of 2^16 */
+    EXCESS_GAP_PSNS = TROUBLE_COUNTS, /* in units of 2^32 */
+    EXCESS_SILENT,                    /* + bin */
+    EXCESS_KINDS = EXCESS_SILENT + SILENT_BINS,
 };
+struct excess {
+    uint32_t next;
+    uint8_t kind[EXCESS_SLOTS];
+    uint32_t n[EXCESS_SLOTS]; /* 0: slot unused */
+};
+#define EXCESS_MAX ((EXCESS_KINDS + EXCESS_SLOTS - 1) / EXCESS_SLOTS) /* of one flow */
 
 struct episode {
     uint32_t psn;     /* restart PSN */
@@ -118,6 +141,14 @@ struct rare *rare_peek(const struct roce_flow_table *t, const struct flow *f);
 /* affair_settled gives the record back when nothing is left to settle. */
 void affair_settled(struct roce_flow_table *t, struct flow *f);
 void trouble_drop(struct roce_flow_table *t, struct flow *f);
+/* trouble_add counts |n| more, trouble_take_back one less, if there is one. */
+void trouble_add(struct roce_flow_table *t, struct flow *f, enum trouble_count count, uint32_t n);
+bool trouble_take_back(struct roce_flow_table *t, struct flow *f, enum trouble_count count);
+/* trouble_total returns 0 for a flow without trouble, as the others below. */
+uint64_t trouble_total(const struct roce_flow_table *t, const struct flow *f,
+                       enum trouble_count count);
+void trouble_gap(struct roce_flow_table *t, struct flow *f, uint32_t missing);
+uint64_t trouble_gap_psns(const struct roce_flow_table *t, const struct flow *f);
 void trouble_silent_add(struct roce_flow_table *t, struct flow *f, uint32_t bin);
 uint64_t trouble_silent(const struct roce_flow_table *t, const struct flow *f, uint32_t bin);
 
