@@ -72,6 +72,24 @@ static bool read_is_newest(const struct flow *f)
                                    (int32_t)read_range(f->mtu_mask, f->read_len, &max);
 }
 
+/* READs that an inference gave more PSNs than path MTU |mtu| does: what follows them had not been
+ * captured. */
+static void resize_reads(struct roce_flow_table *t, struct flow *f, uint32_t mtu)
+{
+    for (uint32_t i = f->pend_head; i != NIL; i = node_at(t, i)->next) {
+        struct node *node = node_at(t, i);
+        if (node->kind != NODE_READ || node->op != ROCE_MESSAGE_READ ||
+            !(node->flags & NODE_COUNTED))
+            continue;
+        const uint32_t end = roce_psn_add(node->first_psn, roce_psn_count(node->bytes, mtu));
+        const int32_t rest = roce_psn_diff(node->last_psn, end) + 1;
+        if (rest <= 0)
+            continue;
+        node->last_psn = roce_psn_add(end, -1);
+        hole_add(t, &f->holes, end, (uint32_t)rest, false);
+    }
+}
+
 void track_set_mtu(struct roce_flow_table *t, struct flow *f, uint32_t mtu, bool both)
 {
     const uint8_t bit = mtu_bit(mtu);
@@ -79,12 +97,15 @@ void track_set_mtu(struct roce_flow_table *t, struct flow *f, uint32_t mtu, bool
         return;
     if (f->mtu_mask != bit || !(f->flags & F_MTU_SURE)) {
         /* What was settled by an inference, not by an earlier size that was as sure. */
+        const bool inferred = !(f->flags & F_MTU_SURE);
         const bool mistaken =
-            !(f->flags & (F_MTU_SURE | F_SLACK)) && f->mtu_mask != bit && read_is_newest(f);
+            inferred && !(f->flags & F_SLACK) && f->mtu_mask != bit && read_is_newest(f);
         f->mtu_mask = bit;
         f->flags |= F_MTU_SURE;
         if (f->flags & F_SLACK || mistaken)
             settle_read(t, f, roce_psn_count(f->read_len, mtu), mistaken);
+        if (inferred)
+            resize_reads(t, f, mtu);
         if (event_wanted(t, ROCE_EVENT_MTU)) {
             struct roce_event e = event_make(t, ROCE_EVENT_MTU, flow_id(t, f));
             e.count = mtu;
@@ -146,7 +167,9 @@ static bool read_resumed(struct roce_flow_table *t, struct flow *f, const struct
 static bool may_resume(const struct flow *f, const struct roce_packet *pkt)
 {
     return pkt->op == ROCE_OP_READ &&
-           (!(pkt->has & ROCE_H_RETH) || pkt->reth.dma_length < f->read_len);
+           (!(pkt->has & ROCE_H_RETH) ||
+            (pkt->reth.dma_length < f->read_len &&
+             (uint32_t)(pkt->reth.va + pkt->reth.dma_length) == f->read_end));
 }
 
 /* A path MTU learned from a request behind a READ was too small when a request that is not the rest

@@ -272,6 +272,47 @@ static void test_a_first_packet_corrects_the_mtu(void **state)
     rig_close(&r);
 }
 
+/* READs of 1,024, 1,000 and 64 bytes, one PSN each; the second is missing, so that the first seems
+ * to take two of 512 bytes each. The third begins one PSN behind the next READ of 1,024 bytes, and
+ * is not the rest of it. */
+static void test_a_shorter_read_is_not_the_rest_of_another(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r, NULL);
+    rig_read(&r, 1, 2, QP, 100, 0x1000, 1024);
+    rig_read(&r, 1, 2, QP, 102, 0x3000, 1024);
+    rig_read(&r, 1, 2, QP, 103, 0x5000, 64);
+    const struct roce_flow_counters c = rig_counters(&r, 1, 2, QP);
+    assert_int_equal(c.retransmitted, 0);
+    assert_int_equal(c.next_psn, 104);
+    rig_close(&r);
+}
+
+/* A READ of 6,480 bytes takes 7 PSNs of 1,024 bytes; the READ behind it, at 107, is missing, and no
+ * path MTU makes eight of it. Once a First packet has told the path MTU, 107 was not captured
+ * before. */
+static void test_a_first_packet_resizes_earlier_reads(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r, NULL);
+    rig_read(&r, 1, 2, QP, 100, 0x1000, 6480);
+    rig_data(&r, ROCE_OPCODE_RC_WRITE_ONLY, 1, 2, QP, 108, 200);
+    rig_data(&r, ROCE_OPCODE_RC_SEND_FIRST, 1, 2, QP, 109, 1024);
+    rig_data(&r, ROCE_OPCODE_RC_SEND_LAST, 1, 2, QP, 110, 10);
+    r.now += 100 * US;
+    rig_read(&r, 1, 2, QP, 107, 0x9000, 1);
+    assert_true(r.v.flags & ROCE_V_FILL);
+    rig_data(&r, ROCE_OPCODE_RC_WRITE_ONLY, 1, 2, QP, 108, 200);
+    const struct roce_flow_counters c = rig_counters(&r, 1, 2, QP);
+    assert_int_equal(c.retransmitted, 2);
+    assert_int_equal(c.retransmitted_fill, 1);
+    assert_int_equal(c.retransmitted_dup, 1);
+    assert_int_equal(c.next_psn, 111);
+    rig_close(&r);
+}
+
 /* The READ of 2,000 bytes was sized while First packets had 1,024 bytes: one of 512 does not change
  * what it took. */
 static void test_another_mtu_leaves_sized_reads(void **state)
@@ -471,6 +512,8 @@ int main(void)
         cmocka_unit_test(test_mtu_is_relearned_from_a_late_read),
         cmocka_unit_test(test_mtu_is_learned_from_a_late_request),
         cmocka_unit_test(test_a_first_packet_corrects_the_mtu),
+        cmocka_unit_test(test_a_shorter_read_is_not_the_rest_of_another),
+        cmocka_unit_test(test_a_first_packet_resizes_earlier_reads),
         cmocka_unit_test(test_another_mtu_leaves_sized_reads),
         cmocka_unit_test(test_atomics_take_one_psn),
         cmocka_unit_test(test_responses_do_not_move_the_request_track),
