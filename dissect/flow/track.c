@@ -188,6 +188,14 @@ static void relearn(struct roce_flow_table *t, struct flow *f, const struct roce
     settle_read(t, f, (uint32_t)distance, true);
 }
 
+/* The same for an earlier READ; only of the last one it is known where its data ends. */
+static bool may_be_rest(const struct flow *f, const struct roce_packet *pkt,
+                        const struct node *node)
+{
+    return pkt->reth.dma_length < node->bytes &&
+           (node->first_psn != f->read_psn || may_resume(f, pkt));
+}
+
 /* A request that lies inside an earlier READ, and is not the rest of it: the READ ends where it
  * begins, and what follows had not been captured. */
 static void relearn_earlier(struct roce_flow_table *t, struct flow *f,
@@ -204,7 +212,7 @@ static void relearn_earlier(struct roce_flow_table *t, struct flow *f,
         if (node->kind != NODE_READ || !(node->flags & NODE_COUNTED) || distance <= 0 || rest <= 0)
             continue;
         const uint8_t mask = mtus_explaining(0x1F, node->bytes, (uint32_t)distance);
-        if ((read && pkt->reth.dma_length < node->bytes) || mask == 0)
+        if ((read && may_be_rest(f, pkt, node)) || mask == 0)
             return;
         uint32_t max;
         const bool newest = read_is_newest(f);

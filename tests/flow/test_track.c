@@ -272,9 +272,27 @@ static void test_a_first_packet_corrects_the_mtu(void **state)
     rig_close(&r);
 }
 
-/* READs of 1,024, 1,000 and 64 bytes, one PSN each; the second is missing, so that the first seems
- * to take two of 512 bytes each. The third begins one PSN behind the next READ of 1,024 bytes, and
- * is not the rest of it. */
+/* READs of 1,021 and 1 byte at 100 and 101, the second lost: the first seems to take two PSNs of
+ * 512 bytes until the second is sent again, to another address. */
+static void test_a_lost_shorter_read_is_not_the_rest_of_another(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r, NULL);
+    rig_read(&r, 1, 2, QP, 100, 0x1000, 1021);
+    rig_atomic(&r, 1, 2, QP, 102);
+    r.now += 100 * US;
+    rig_read(&r, 1, 2, QP, 101, 0x3000, 1);
+    assert_true(r.v.flags & ROCE_V_FILL);
+    rig_atomic(&r, 1, 2, QP, 102);
+    assert_true(r.v.flags & ROCE_V_DUP);
+    assert_int_equal(rig_counters(&r, 1, 2, QP).next_psn, 103);
+    rig_close(&r);
+}
+
+/* READs of 1,024 bytes at 100, 101 and 102 and one of 64; the second is missing, so that the first
+ * seems to take two PSNs of 512 bytes. The last begins one PSN behind the third, and is not the
+ * rest of it. */
 static void test_a_shorter_read_is_not_the_rest_of_another(void **state)
 {
     (void)state;
@@ -512,6 +530,7 @@ int main(void)
         cmocka_unit_test(test_mtu_is_relearned_from_a_late_read),
         cmocka_unit_test(test_mtu_is_learned_from_a_late_request),
         cmocka_unit_test(test_a_first_packet_corrects_the_mtu),
+        cmocka_unit_test(test_a_lost_shorter_read_is_not_the_rest_of_another),
         cmocka_unit_test(test_a_shorter_read_is_not_the_rest_of_another),
         cmocka_unit_test(test_a_first_packet_resizes_earlier_reads),
         cmocka_unit_test(test_another_mtu_leaves_sized_reads),
