@@ -15,6 +15,9 @@
 #define AGREE_CLEAR  3       /* agreements that suffice when no second candidate was ever seen */
 #define AGREE_MANY   5       /* agreements that suffice when the others are ruled out */
 #define AGREE_MSN    6       /* agreements that suffice when no other has half as many, */
+#define AGREE_INSIDE 8       /* agreements, ACKs of parts of messages among them */
+#define SCAN_BASE    4000000 /* looks at flows in a capture, and */
+#define SCAN_PACE    8       /* more of them a frame */
 #define MARGIN       3       /* or, of one that agrees with all, when others have so many less */
 #define CROWD        64      /* candidates that are many */
 #define PASSES       4       /* over all flows at the end */
@@ -28,6 +31,8 @@ struct score {
     uint32_t agree;
     uint32_t numbered; /* agreements whose message number could be compared */
     uint32_t asked;    /* responses that could have agreed */
+    uint32_t inside;   /* ACKs of a part of a message */
+    uint64_t late;     /* ns: the most that one of these came behind the message's end */
     bool ruled_out;
     bool msn_steady;
     uint64_t rtt_min, rtt_max;
@@ -106,8 +111,7 @@ static const struct node *request_at(const struct roce_flow_table *t, const stru
     for (uint32_t i = from->node; i != NIL && n < FOLLOW_MAX; i = node_at(t, i)->next, n++) {
         const struct node *node = node_at(t, i);
         /* A packet that asks for an ACK within a message does not tell where that begins. */
-        if (node->kind == NODE_OPEN ||
-            (node->kind == NODE_ACKREQ && roce_psn_diff(node->first_psn, psn) > 0))
+        if (node->kind == NODE_ACKREQ && roce_psn_diff(node->first_psn, psn) > 0)
             continue;
         if (roce_psn_diff(node->first_psn, psn) > 0) {
             *later = node;
@@ -117,7 +121,7 @@ static const struct node *request_at(const struct roce_flow_table *t, const stru
         /* What ends before this PSN ends before the next one, too. */
         if (!open_read && within == NULL && roce_psn_diff(node->last_psn, psn) < 0)
             from->node = i;
-        if (key_psn(node) == psn)
+        if (key_psn(node) == psn && node->kind != NODE_OPEN)
             return node;
         if (roce_psn_diff(node->last_psn, psn) >= 0 || open_read)
             within = node;
@@ -197,6 +201,8 @@ static void compare(const struct roce_flow_table *t, const struct flow *f, const
                 node_at(t, f->pend_head) != later && hole_find(t, f->holes, psn) == NIL;
             if (score->ruled_out)
                 return;
+            score->inside += kind == OBS_ACK && (f->flags & F_MSG) &&
+                             roce_psn_diff(psn, f->msg_psn) >= 0 && f->msg_ts <= o->ts;
             continue;
         }
         const bool refusal = kind == OBS_NAK || kind == OBS_RNR || kind == OBS_FATAL;
@@ -206,8 +212,14 @@ static void compare(const struct roce_flow_table *t, const struct flow *f, const
         score->ruled_out = fit == FIT_RULES_OUT || (sent > o->ts && !overtaken(t, node, o->ts));
         if (score->ruled_out)
             return;
-        if (fit == FIT_NEUTRAL || sent > o->ts)
+        if (fit == FIT_NEUTRAL || sent > o->ts) {
+            if (kind == OBS_ACK && node->kind == NODE_END && sent <= o->ts) {
+                score->inside++;
+                if (o->ts > node->ts && o->ts - node->ts > score->late)
+                    score->late = o->ts - node->ts;
+            }
             continue;
+        }
         score->agree++;
         if (refusal)
             continue;
@@ -246,6 +258,9 @@ static void compare_both(const struct roce_flow_table *t, const struct flow *f,
     score->agree += back.agree;
     score->numbered += back.numbered;
     score->asked += back.asked;
+    score->inside += back.inside;
+    if (back.late > score->late)
+        score->late = back.late;
     score->msn_steady = score->msn_steady && back.msn_steady;
     if (back.agree > 0) {
         if (back.rtt_min < score->rtt_min)
@@ -468,6 +483,70 @@ static bool look(struct roce_flow_table *t, uint32_t id, struct field *field)
     return true;
 }
 
+/* Time between the first and the last response remembered of |g|. */
+static uint64_t obs_span(const struct roce_flow_table *t, const struct flow *g)
+{
+    uint32_t block = NIL, at = 0;
+    const struct obs *o = obs_next(t, g, &block, &at);
+    const roce_tstamp first = o->ts;
+    roce_tstamp last = first;
+    while ((o = obs_next(t, g, &block, &at)) != NULL)
+        last = o->ts;
+    return last > first ? last - first : 0;
+}
+
+/* Whether most responses of |g| name PSNs that are among the requests remembered of |f|. */
+static bool spans(const struct roce_flow_table *t, const struct flow *f, const struct flow *g)
+{
+    if (f->pend_head == NIL)
+        return false;
+    const uint32_t low = node_at(t, f->pend_head)->first_psn;
+    uint32_t block = NIL, at = 0, within = 0;
+    const struct obs *o;
+    while ((o = obs_next(t, g, &block, &at)) != NULL) {
+        const uint32_t psn = o->psn & ROCE_PSN_MASK;
+        within += roce_psn_diff(psn, low) >= 0 && roce_psn_diff(psn, f->next_psn) < 0;
+    }
+    return 2 * within >= g->obs_n;
+}
+
+/* ACKs of a receiver that waits a moment before it sends them end no message and find nothing in
+ * the index: all flows the other way are looked at. The only one with these PSNs among its requests
+ * is the peer; where there are more, which QP sent faster says nothing. The looks are paid for by
+ * frames. */
+static uint32_t scan(struct roce_flow_table *t, const struct flow *g, uint32_t *agree)
+{
+    const uint32_t path = table_reverse_path(t, g->path);
+    const uint32_t n = t->flow_pool.fresh;
+    if (path == NIL || t->scanned + n > SCAN_BASE + SCAN_PACE * t->frames)
+        return NIL;
+    t->scanned += n;
+    uint32_t only = NIL;
+    for (uint32_t id = 0; id < n; id++) {
+        const struct flow *f = flow_at(t, id);
+        if (f->path != path || f->peer != NIL || !flow_live(t, id) || !services_fit(f, g) ||
+            !spans(t, f, g))
+            continue;
+        if (only != NIL)
+            return NIL;
+        only = id;
+    }
+    if (only == NIL)
+        return NIL;
+    struct score score;
+    compare_both(t, flow_at(t, only), g, &score);
+    *agree = score.agree + score.inside;
+    if (score.ruled_out || *agree < AGREE_INSIDE || 4 * *agree < 3 * score.asked ||
+        score.late > obs_span(t, g))
+        return NIL;
+    return only;
+}
+
+static bool time_to_scan(const struct flow *g)
+{
+    return g->obs_n >= AGREE_INSIDE && (g->tries & (g->tries - 1)) == 0;
+}
+
 void pair_try(struct roce_flow_table *t, uint32_t id, struct roce_verdict *v)
 {
     struct flow *g = flow_at(t, id);
@@ -476,9 +555,16 @@ void pair_try(struct roce_flow_table *t, uint32_t id, struct roce_verdict *v)
     else
         g->tries = 64;
     struct field field;
+    uint32_t agree;
+    if (time_to_scan(g)) {
+        const uint32_t peer = scan(t, g, &agree);
+        if (peer != NIL) {
+            pair_set(t, id, peer, false, agree, v);
+            return;
+        }
+    }
     if (g->obs_n < 2 || !time_to_try(g) || !look(t, id, &field))
         return;
-    uint32_t agree;
     g->flags &= ~(uint32_t)F_CROWDED;
     if (field.candidates > CROWD && field.next_msn >= field.score_msn.agree)
         g->flags |= F_CROWDED;
@@ -497,10 +583,15 @@ static void finish_one(struct roce_flow_table *t, uint32_t id)
 {
     const struct flow *g = flow_at(t, id);
     struct field field;
+    uint32_t agree;
+    const uint32_t peer = g->obs_n >= AGREE_INSIDE ? scan(t, g, &agree) : NIL;
+    if (peer != NIL) {
+        pair_set(t, id, peer, false, agree, NULL);
+        return;
+    }
     if (g->obs_n == 0 || !look(t, id, &field))
         return;
     const bool ambiguous = (g->flags & F_AMBIGUOUS) != 0;
-    uint32_t agree;
     const uint32_t winner = field_winner(&field, ambiguous, g->obs_n, &agree);
     if (winner != NIL) {
         pair_set(t, id, winner, false, agree, NULL);
