@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INDEX_START     256   /* slots in use at first */
+#define INDEX_START     16    /* slots in use at first */
+#define DENSE_SLOTS     512   /* smaller indexes fill to three quarters, larger ones to a half */
 #define LRU_EXACT       65536 /* tables up to this size keep the order of use from the first frame */
 #define PORT_BITMAPS    256
 #define PORT_BITMAP_LEN (65536 / 8)
@@ -105,6 +106,13 @@ static void index_delete(uint64_t *index, uint32_t mask, uint64_t hash, uint32_t
         }
     }
     index[i] = 0;
+}
+
+/* A small index is in the first-level cache, so that a longer walk costs little; where flows are
+ * few, each slot is much of what a flow takes. */
+static bool crowded(uint32_t used, uint32_t mask)
+{
+    return mask < DENSE_SLOTS ? used * 4 > (mask + 1) * 3 : used * 2 > mask;
 }
 
 static void flow_index_grow(struct roce_flow_table *t)
@@ -267,7 +275,7 @@ static void flow_evict(struct roce_flow_table *t, uint32_t id)
 static uint32_t path_create(struct roce_flow_table *t, const struct roce_packet *pkt,
                             const struct path *key, uint64_t hash)
 {
-    if ((t->path_pool.used + 1) * 2 > t->path_mask && t->path_mask + 1 < t->index_max)
+    if (crowded(t->path_pool.used + 1, t->path_mask) && t->path_mask + 1 < t->index_max)
         path_index_grow(t);
     const uint32_t id = pool_take(&t->path_pool);
     struct path *path = path_at(t, id);
@@ -290,7 +298,7 @@ static uint32_t path_create(struct roce_flow_table *t, const struct roce_packet 
 
 static uint32_t flow_create(struct roce_flow_table *t, uint32_t path, uint32_t dqpn)
 {
-    if ((t->flow_pool.used + 1) * 2 > t->flow_mask && t->flow_mask + 1 < t->index_max)
+    if (crowded(t->flow_pool.used + 1, t->flow_mask) && t->flow_mask + 1 < t->index_max)
         flow_index_grow(t);
     const uint32_t id = pool_take(&t->flow_pool);
     struct flow *f = flow_at(t, id);
