@@ -115,7 +115,10 @@ struct flow {
     uint32_t msg_packets;
     uint32_t read_psn, read_len; /* the last READ request */
     uint32_t read_end;           /* low half of the VA behind it */
-    struct msg_slot msg1;
+    union {
+        struct msg_slot msg1;
+        uint32_t naks; /* while there is no msg1: NAKs of sequence errors: see trouble_naks */
+    };
     uint32_t first_psn;
     uint32_t ce;
 

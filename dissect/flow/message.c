@@ -41,6 +41,8 @@ void message_count_slow(struct roce_flow_table *t, struct flow *f, uint8_t op, u
         return;
     int i = 0;
     while (i < MSG_SLOTS && (f->msg_ops >> 4 * i & 0xF) != op + 1) {
+        if ((f->msg_ops >> 4 * i & 0xF) == 0 && i == 1)
+            trouble_naks_move(t, f);
         if ((f->msg_ops >> 4 * i & 0xF) == 0)
             f->msg_ops |= (uint8_t)((op + 1) << 4 * i);
         else

@@ -126,13 +126,13 @@ static void fill_rare(const struct rare *rare, struct roce_flow_counters *out)
 static void fill_trouble(const struct roce_flow_table *t, const struct flow *f,
                          struct roce_flow_counters *out)
 {
-    if (f->trouble == NIL)
-        return;
     const struct rare *rare = rare_peek(t, f);
     if (rare != NULL)
         fill_rare(rare, out);
-    out->naks[ROCE_NAK_PSN_SEQUENCE_ERROR] = trouble_total(t, f, COUNT_SEQUENCE_NAKS);
+    out->naks[ROCE_NAK_PSN_SEQUENCE_ERROR] = trouble_naks(t, f);
     out->acks -= out->naks[ROCE_NAK_PSN_SEQUENCE_ERROR];
+    if (f->trouble == NIL)
+        return;
     out->gap_events = trouble_total(t, f, COUNT_GAPS);
     out->gap_psns = trouble_gap_psns(t, f);
     out->retransmitted = trouble_total(t, f, COUNT_RETRANSMITTED);

@@ -518,7 +518,7 @@ static void count_aeth(struct ctx *c)
             return;
         }
         if (code == ROCE_NAK_PSN_SEQUENCE_ERROR)
-            trouble_add(t, c->f, COUNT_SEQUENCE_NAKS, 1);
+            trouble_nak(t, c->f);
         else
             rare_of(t, c->f)->naks[code]++;
         break;

@@ -147,6 +147,13 @@ bool trouble_take_back(struct roce_flow_table *t, struct flow *f, enum trouble_c
 /* trouble_total returns 0 for a flow without trouble, as the others below. */
 uint64_t trouble_total(const struct roce_flow_table *t, const struct flow *f,
                        enum trouble_count count);
+/* trouble_nak counts a NAK of a sequence error: flows of responses do so without a record.
+ * trouble_naks_move makes room for msg1. */
+void trouble_nak(struct roce_flow_table *t, struct flow *f);
+void trouble_naks_move(struct roce_flow_table *t, struct flow *f);
+uint64_t trouble_naks(const struct roce_flow_table *t, const struct flow *f);
+/* trouble_told tells whether something happened to |f|. */
+bool trouble_told(const struct flow *f);
 void trouble_gap(struct roce_flow_table *t, struct flow *f, uint32_t missing);
 uint64_t trouble_gap_psns(const struct roce_flow_table *t, const struct flow *f);
 void trouble_silent_add(struct roce_flow_table *t, struct flow *f, uint32_t bin);

@@ -76,6 +76,44 @@ static void test_many_waits(void **state)
     rig_close(&r);
 }
 
+static void request(struct rig *r, uint8_t opcode, uint32_t psn)
+{
+    rig_data(r, opcode, 2, 1, A, psn, 20);
+    r->now += US;
+    rig_ack(r, 1, 2, B, psn, 0x1F, psn + 1);
+    r->now += US;
+}
+
+/* A QP that only answers, and then sends requests of its own, first of one kind and then of another
+ * one. */
+static void test_naks_before_and_behind_requests(void **state)
+{
+    (void)state;
+    static const uint8_t opcode[] = {SEND, ROCE_OPCODE_RC_WRITE_ONLY, SEND};
+    struct rig r;
+    open_paired(&r, 14);
+    uint32_t psn = 8, naks = 0;
+    for (uint32_t kind = 0; kind < 3; kind++)
+        for (uint32_t i = 0; i < 3; i++) {
+            lose_one(&r, psn);
+            psn += 2;
+            naks++;
+            assert_int_equal(rig_counters(&r, 2, 1, A).naks[ROCE_NAK_PSN_SEQUENCE_ERROR], naks);
+            request(&r, opcode[kind], kind * 3 + i);
+            assert_int_equal(rig_counters(&r, 2, 1, A).naks[ROCE_NAK_PSN_SEQUENCE_ERROR], naks);
+        }
+    const struct roce_flow_counters p = rig_counters(&r, 2, 1, A);
+    assert_int_equal(p.messages[ROCE_MESSAGE_SEND].started, 6);
+    assert_int_equal(p.messages[ROCE_MESSAGE_SEND].completed, 6);
+    assert_int_equal(p.messages[ROCE_MESSAGE_SEND].bytes, 6 * 20);
+    assert_int_equal(p.messages[ROCE_MESSAGE_WRITE].started, 3);
+    assert_int_equal(p.messages[ROCE_MESSAGE_WRITE].completed, 3);
+    assert_int_equal(p.messages[ROCE_MESSAGE_WRITE].bytes, 3 * 20);
+    assert_int_equal(p.acks, 8 + naks);
+    assert_int_equal(rig_counters(&r, 1, 2, B).gap_events, naks);
+    rig_close(&r);
+}
+
 /* Flows that are gone give their records back. */
 static void test_evicted(void **state)
 {
@@ -103,6 +141,7 @@ int main(void)
         cmocka_unit_test(test_more_than_16_bits),
         cmocka_unit_test(test_more_than_32_bits_of_psns),
         cmocka_unit_test(test_many_waits),
+        cmocka_unit_test(test_naks_before_and_behind_requests),
         cmocka_unit_test(test_evicted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
