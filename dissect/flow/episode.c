@@ -111,13 +111,19 @@ static bool answer_captured(const struct roce_flow_table *t, const struct flow *
 static bool answer_lost_behind(const struct ctx *c)
 {
     const struct flow *f = c->f;
+    const struct affair *affair = affair_peek(c->t, f);
     const uint32_t psn = c->pkt->bth.psn;
     if (f->peer == NIL || !(f->flags & F_UNA))
         return false;
+    /* A later answer passed, or a NAK of a later request, which acknowledges this one. */
+    const bool passed = roce_psn_diff(f->una, psn) > 1 ||
+                        (affair->has_nak && roce_psn_diff(affair->nak_psn, psn) > 0 &&
+                         roce_psn_diff(f->una, psn) > 0);
     if (c->pkt->op == ROCE_OP_ATOMIC)
-        return roce_psn_diff(f->una, psn) > 1;
-    return c->pkt->op == ROCE_OP_READ && rresp_captured(c->t, flow_at(c->t, f->peer), psn) &&
-           roce_psn_diff(f->una, psn) > 1;
+        return passed;
+    const struct flow *peer = flow_at(c->t, f->peer);
+    return c->pkt->op == ROCE_OP_READ && passed &&
+           (rresp_captured(c->t, peer, psn) || hole_find(c->t, peer->rr_holes, psn) != NIL);
 }
 
 /* ---- reordering ---- */

@@ -68,6 +68,62 @@ static void test_read_response_lost_behind_the_mirror(void **state)
     finish_and_compare(&r, &(struct expected){.implied = 1, .peer_down = 1});
 }
 
+/* The answer to the READ at 8 is lost behind the mirror, the SEND at 9, too: the NAK for 9
+ * acknowledges the READ, which its requester has no answer to. */
+static void test_nak_of_the_next_request_passes_a_read(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    rig_read(&r, 1, 2, B, START + 8, 0x1000, 100);
+    r.now += 3 * US;
+    responses(&r, 8, 1, 99);
+    send(&r, 9);
+    send(&r, 10);
+    nak(&r, 9);
+    r.now += 2 * US;
+    rig_read(&r, 1, 2, B, START + 8, 0x1000, 100);
+    assert_int_equal(r.v.cause, ROCE_CAUSE_IMPLIED_NAK);
+    r.now += 1 * US;
+    send(&r, 9);
+    send(&r, 10);
+    responses(&r, 8, 1, 99);
+    ack(&r, 10);
+    finish_and_compare(&r, &(struct expected){.implied = 1, .peer_down = 1});
+}
+
+/* The pair becomes known by the third of three READs, when the response at START + 2 is a hole
+ * already and later ones have passed it. */
+static void test_read_response_lost_before_the_pair_is_known(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r, NULL);
+    rig_data(&r, ROCE_OPCODE_RC_WRITE_FIRST, 1, 2, B, START - 2, 1024);
+    rig_data(&r, ROCE_OPCODE_RC_WRITE_LAST, 1, 2, B, START - 1, 100);
+    r.now += 5 * US;
+    rig_read(&r, 1, 2, B, START, 0x1000, 3 * 1024 + 100);
+    rig_read(&r, 1, 2, B, START + 4, 0x9000, 100);
+    rig_read(&r, 1, 2, B, START + 5, 0xA000, 100);
+    r.now += 5 * US;
+    rig_answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, 2, 1, A, START, 1024, 2);
+    rig_answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 2, 1, A, START + 1, 1024, 0);
+    rig_answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_LAST, 2, 1, A, START + 3, 100, 2);
+    rig_answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_ONLY, 2, 1, A, START + 4, 100, 3);
+    rig_answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_ONLY, 2, 1, A, START + 5, 100, 4);
+    assert_int_equal(rig_info(&r, 1, 2, B).peer, rig_flow(&r, 2, 1, A));
+    r.now += 2 * US;
+    rig_read(&r, 1, 2, B, START + 2, 0x1000 + 2048, 1024 + 100);
+    assert_int_equal(r.v.cause, ROCE_CAUSE_IMPLIED_NAK);
+    rig_read(&r, 1, 2, B, START + 4, 0x9000, 100);
+    rig_read(&r, 1, 2, B, START + 5, 0xA000, 100);
+    r.now += 5 * US;
+    responses(&r, 2, 2, 99);
+    responses(&r, 4, 1, 99);
+    responses(&r, 5, 1, 99);
+    finish_and_compare(&r, &(struct expected){.implied = 1, .peer_up = 1});
+}
+
 static void test_read_response_lost_by_the_capture_only(void **state)
 {
     (void)state;
@@ -91,6 +147,8 @@ int main(void)
         cmocka_unit_test(test_implied_nak_of_an_atomic),
         cmocka_unit_test(test_read_response_lost_before_the_mirror),
         cmocka_unit_test(test_read_response_lost_behind_the_mirror),
+        cmocka_unit_test(test_nak_of_the_next_request_passes_a_read),
+        cmocka_unit_test(test_read_response_lost_before_the_pair_is_known),
         cmocka_unit_test(test_read_response_lost_by_the_capture_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
