@@ -170,15 +170,10 @@ struct op_block {
 };
 
 /* While every message was a single packet that asked for its ACK, both latencies are the same and
- * only |message| is kept. */
+ * only |message| is kept. Else |message.flag| is the record of the ACKs' latencies + 1. */
 struct hist_pair {
-    struct hist_head message, ack; /* message.flag: |ack| is kept, too */
+    struct hist_head message;
 };
-
-static inline const struct hist_head *hist_of_acks(const struct hist_pair *pair)
-{
-    return pair->message.flag != 0 ? &pair->ack : &pair->message;
-}
 
 /* A request that waits for its answer, or an AckReq frame inside a message. One cache line. */
 enum node_kind {
@@ -390,6 +385,14 @@ static inline uint32_t flow_id(const struct roce_flow_table *t, const struct flo
 static inline bool flow_live(const struct roce_flow_table *t, uint32_t id)
 {
     return id < t->flow_pool.fresh && (t->flows[id].flags & F_LIVE) != 0;
+}
+
+static inline struct hist_head *hist_of_acks(const struct roce_flow_table *t,
+                                             struct hist_pair *pair)
+{
+    if (pair->message.flag != 0)
+        pair = pool_at(&t->hist_pool, pair->message.flag - 1);
+    return &pair->message;
 }
 
 /* The frame being processed. */

@@ -106,8 +106,8 @@ static uint64_t median_answer(const struct roce_flow_table *t, const struct flow
     struct roce_hist hist;
     if (f->hist == NIL)
         return 0;
-    const struct hist_pair *pair = pool_at(&t->hist_pool, f->hist);
-    hist_head_expand(hist_of_acks(pair), &t->page_pool, &hist);
+    struct hist_pair *pair = pool_at(&t->hist_pool, f->hist);
+    hist_head_expand(hist_of_acks(t, pair), &t->page_pool, &hist);
     return roce_hist_quantile(&hist, 500);
 }
 

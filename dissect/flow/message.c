@@ -148,13 +148,13 @@ void latency_add(struct roce_flow_table *t, struct flow *f, enum latency_kind ki
     struct hist_pair *pair = pool_at(&t->hist_pool, f->hist);
     bool good = true;
     if (kind != LATENCY_BOTH && pair->message.flag == 0) {
-        pair->message.flag = 1;
-        good = hist_head_copy(&pair->ack, &t->page_pool, &pair->message);
+        pair->message.flag = pool_take(&t->hist_pool) + 1;
+        good = hist_head_copy(hist_of_acks(t, pair), &t->page_pool, &pair->message);
     }
     if (kind != LATENCY_ACK)
         good = hist_head_add(&pair->message, &t->page_pool, ns) && good;
     if (kind == LATENCY_ACK || (kind == LATENCY_BOTH && pair->message.flag != 0))
-        good = hist_head_add(&pair->ack, &t->page_pool, ns) && good;
+        good = hist_head_add(hist_of_acks(t, pair), &t->page_pool, ns) && good;
     if (!good)
         t->forgotten++;
 }

@@ -223,8 +223,8 @@ static const struct hist_head *latency_of(const struct roce_flow_table *t, uint3
     const struct flow *f = flow_at(t, id);
     if (f->hist == NIL)
         return NULL;
-    const struct hist_pair *pair = pool_at(&t->hist_pool, f->hist);
-    return which == ROCE_LATENCY_ACK ? hist_of_acks(pair) : &pair->message;
+    struct hist_pair *pair = pool_at(&t->hist_pool, f->hist);
+    return which == ROCE_LATENCY_ACK ? hist_of_acks(t, pair) : &pair->message;
 }
 
 bool roce_flow_latency(const struct roce_flow_table *table, uint32_t id, enum roce_latency which,

@@ -229,8 +229,12 @@ static void flow_release(struct roce_flow_table *t, uint32_t id)
     hole_drop(t, &f->rr_holes);
     if (f->hist != NIL) {
         struct hist_pair *pair = pool_at(&t->hist_pool, f->hist);
+        const uint32_t acks = pair->message.flag;
+        if (acks != 0) {
+            hist_head_drop(hist_of_acks(t, pair), &t->page_pool);
+            pool_give(&t->hist_pool, acks - 1);
+        }
         hist_head_drop(&pair->message, &t->page_pool);
-        hist_head_drop(&pair->ack, &t->page_pool);
         pool_give(&t->hist_pool, f->hist);
     }
     trouble_drop(t, f);
@@ -452,7 +456,7 @@ struct roce_flow_table *roce_flow_table_new(const struct roce_flow_opts *opts)
                 pool_new(&t->wide_pool, sizeof(struct wide), n) &&
                 pool_new(&t->spill_pool, sizeof(struct spill), n) &&
                 pool_new(&t->op_pool, sizeof(struct op_block), n) &&
-                pool_new(&t->hist_pool, sizeof(struct hist_pair), t->opts.no_latency ? 1 : n) &&
+                pool_new(&t->hist_pool, sizeof(struct hist_pair), t->opts.no_latency ? 1 : 2 * n) &&
                 hist_pool_new(&t->page_pool, t->opts.no_latency ? 1 : NODES_BASE + n) &&
                 pool_new(&t->port_pool, PORT_BITMAP_LEN, PORT_BITMAPS) &&
                 pool_new(&t->cm_pool, sizeof(struct cm_entry), n < CM_MAX ? n : CM_MAX);
