@@ -300,7 +300,7 @@ void roce_flow_stats(const struct roce_flow_table *table, struct roce_flow_stats
                                    &table->hole_pool,   &table->trouble_pool, &table->wide_pool,
                                    &table->op_pool,     &table->port_pool,    &table->cm_pool,
                                    &table->affair_pool, &table->rare_pool,    &table->spill_pool,
-                                   &table->excess_pool};
+                                   &table->excess_pool, &table->ext_pool};
     uint64_t bytes = ((uint64_t)table->flow_mask + table->path_mask + 2) * sizeof(uint64_t);
     if (table->lru_on)
         bytes += (uint64_t)table->flow_pool.fresh * 2 * sizeof(uint32_t);

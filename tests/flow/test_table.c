@@ -207,6 +207,23 @@ static void test_extension_is_zero_for_a_new_flow(void **state)
     rig_close(&r);
 }
 
+static void test_extension_is_counted(void **state)
+{
+    (void)state;
+    struct roce_flow_stats s[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        struct rig r;
+        const struct roce_flow_opts o = {.max_flows = 200, .ext_bytes = 24 * i};
+        rig_open(&r, &o);
+        for (uint32_t qp = 0; qp < 100; qp++)
+            rig_data(&r, SEND, 1, 2, qp, 0, 10);
+        roce_flow_stats(r.t, &s[i]);
+        rig_close(&r);
+    }
+    assert_int_equal(s[1].memory - s[0].memory, 24 * 100);
+    assert_int_equal(s[1].memory_per_flow_max - s[0].memory_per_flow_max, 24);
+}
+
 static void test_every_opcode_is_counted(void **state)
 {
     (void)state;
@@ -371,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_hostile_stream_is_bounded),
         cmocka_unit_test(test_eviction_dissolves_the_pair),
         cmocka_unit_test(test_extension_is_zero_for_a_new_flow),
+        cmocka_unit_test(test_extension_is_counted),
         cmocka_unit_test(test_every_opcode_is_counted),
         cmocka_unit_test(test_source_ports_are_counted),
         cmocka_unit_test(test_few_source_ports),

@@ -225,7 +225,7 @@ struct roce_flow_stats {
     uint64_t frames;  /* frames of flows */
     uint32_t connections;
     uint64_t pairing_conflicts;
-    uint64_t memory;              /* bytes touched: table, index, tracks, histograms */
+    uint64_t memory; /* bytes touched: table, index, tracks, histograms, caller's state */
     uint64_t memory_per_flow_max; /* bytes a flow has without its histograms, at most so far */
     uint64_t forgotten;           /* open messages, holes and samples given up for lack of room */
 };
