@@ -381,7 +381,8 @@ void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct h
         }
     }
     if (c->pkt->op == ROCE_OP_READ) {
-        affair->reread_psn = affair->reread_next = psn;
+        if (back || elsewhere || psn != affair->reread_end)
+            affair->reread_psn = affair->reread_next = psn;
         affair->reread_end = roce_psn_add(psn, n);
     }
     if (fill && !ep->late && !counted)

@@ -117,7 +117,8 @@ struct affair {
     uint32_t nak_psn, rnr_psn, skip_psn;
     uint64_t nak_frame, rnr_frame, skip_frame;
     roce_tstamp nak_ts, rnr_ts, skip_ts;
-    /* the READ issued again last: its PSNs, and how far its new answer was captured */
+    /* the READs issued again last, one behind the other: their PSNs, and how far their new answers
+     * were captured */
     uint32_t reread_psn, reread_end, reread_next;
     uint32_t old_count[ROCE_MESSAGE_OPS]; /* messages dropped from the pending list, by operation */
     uint32_t old_psn;

@@ -68,6 +68,33 @@ static void test_read_response_lost_behind_the_mirror(void **state)
     finish_and_compare(&r, &(struct expected){.implied = 1, .peer_down = 1});
 }
 
+/* Three READs: the first answer is lost behind the mirror, all are issued again, and of the new
+ * answers the second is lost before the mirror. */
+static void test_second_answer_lost_before_the_mirror(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    for (uint32_t i = 8; i < 11; i++)
+        rig_read(&r, 1, 2, B, START + i, 0x1000 * i, 100);
+    for (uint32_t i = 8; i < 11; i++)
+        responses(&r, i, 1, 99);
+    r.now += 2 * US;
+    for (uint32_t i = 8; i < 11; i++)
+        rig_read(&r, 1, 2, B, START + i, 0x1000 * i, 100);
+    r.now += 3 * US;
+    responses(&r, 8, 1, 99);
+    responses(&r, 10, 1, 99);
+    r.now += 2 * US;
+    for (uint32_t i = 9; i < 11; i++)
+        rig_read(&r, 1, 2, B, START + i, 0x1000 * i, 100);
+    assert_int_equal(r.v.cause, ROCE_CAUSE_IMPLIED_NAK);
+    r.now += 3 * US;
+    for (uint32_t i = 9; i < 11; i++)
+        responses(&r, i, 1, 99);
+    finish_and_compare(&r, &(struct expected){.implied = 2, .peer_down = 1, .peer_up = 1});
+}
+
 /* The answer to the READ at 8 is lost behind the mirror, the SEND at 9, too: the NAK for 9
  * acknowledges the READ, which its requester has no answer to. */
 static void test_nak_of_the_next_request_passes_a_read(void **state)
@@ -147,6 +174,7 @@ int main(void)
         cmocka_unit_test(test_implied_nak_of_an_atomic),
         cmocka_unit_test(test_read_response_lost_before_the_mirror),
         cmocka_unit_test(test_read_response_lost_behind_the_mirror),
+        cmocka_unit_test(test_second_answer_lost_before_the_mirror),
         cmocka_unit_test(test_nak_of_the_next_request_passes_a_read),
         cmocka_unit_test(test_read_response_lost_before_the_pair_is_known),
         cmocka_unit_test(test_read_response_lost_by_the_capture_only),
