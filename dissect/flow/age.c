@@ -30,7 +30,8 @@ static bool closed(const struct roce_flow_table *t, const struct flow *f)
 static bool is_over(const struct roce_flow_table *t, const struct flow *f, roce_tstamp now)
 {
     uint64_t limit = t->opts.idle_ns;
-    if (trouble_told(f) && t->flow_pool.used / TOLD_ROOM <= t->opts.idle_keep)
+    const bool told = f->trouble != NIL || naks_apart(f) > 0;
+    if (told && t->flow_pool.used / TOLD_ROOM <= t->opts.idle_keep)
         limit = limit > UINT64_MAX / TOLD_FACTOR ? UINT64_MAX : limit * TOLD_FACTOR;
     else if (limit > CLOSED_NS && closed(t, f))
         limit = CLOSED_NS;

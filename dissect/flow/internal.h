@@ -424,6 +424,10 @@ static inline struct trouble *trouble_peek(const struct roce_flow_table *t, cons
 {
     return f->trouble == NIL ? NULL : pool_at(&t->trouble_pool, f->trouble);
 }
+static inline uint32_t naks_apart(const struct flow *f)
+{
+    return f->msg_ops >> 4 == 0 ? f->naks : 0;
+}
 
 /* age.c */
 /* age_step looks for flows that are over, some at a time, and lets them go. */

@@ -170,11 +170,6 @@ uint64_t trouble_total(const struct roce_flow_table *t, const struct flow *f,
                : trouble->count[count] + (excess_of(t, trouble, EXCESS_COUNT + count) << 16);
 }
 
-static uint32_t naks_apart(const struct flow *f)
-{
-    return f->msg_ops >> 4 == 0 ? f->naks : 0;
-}
-
 void trouble_nak(struct roce_flow_table *t, struct flow *f)
 {
     if (f->msg_ops >> 4 != 0 || f->naks == UINT32_MAX)
@@ -194,11 +189,6 @@ void trouble_naks_move(struct roce_flow_table *t, struct flow *f)
 uint64_t trouble_naks(const struct roce_flow_table *t, const struct flow *f)
 {
     return trouble_total(t, f, COUNT_SEQUENCE_NAKS) + naks_apart(f);
-}
-
-bool trouble_told(const struct flow *f)
-{
-    return f->trouble != NIL || naks_apart(f) > 0;
 }
 
 void trouble_gap(struct roce_flow_table *t, struct flow *f, uint32_t missing)

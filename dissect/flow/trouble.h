@@ -153,8 +153,6 @@ uint64_t trouble_total(const struct roce_flow_table *t, const struct flow *f,
 void trouble_nak(struct roce_flow_table *t, struct flow *f);
 void trouble_naks_move(struct roce_flow_table *t, struct flow *f);
 uint64_t trouble_naks(const struct roce_flow_table *t, const struct flow *f);
-/* trouble_told tells whether something happened to |f|. */
-bool trouble_told(const struct flow *f);
 void trouble_gap(struct roce_flow_table *t, struct flow *f, uint32_t missing);
 uint64_t trouble_gap_psns(const struct roce_flow_table *t, const struct flow *f);
 void trouble_silent_add(struct roce_flow_table *t, struct flow *f, uint32_t bin);
