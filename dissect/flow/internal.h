@@ -277,7 +277,8 @@ struct path {
     uint64_t hash;
     uint8_t src_mac[6], dst_mac[6];
     uint8_t tunnel_kind;
-    uint8_t pad[3];
+    uint8_t direct; /* IPv4 in no tunnel: the last four bytes of the addresses say it all */
+    uint8_t pad[2];
 };
 
 struct cm_entry {
@@ -366,13 +367,18 @@ static inline struct flow *flow_at(const struct roce_flow_table *t, uint32_t id)
 {
     return &t->flows[id];
 }
+/* These are on every packet's path: their sizes are known here. */
 static inline struct path *path_at(const struct roce_flow_table *t, uint32_t id)
 {
-    return pool_at(&t->path_pool, id);
+    return &((struct path *)(void *)t->path_pool.base)[id];
 }
 static inline struct node *node_at(const struct roce_flow_table *t, uint32_t id)
 {
-    return pool_at(&t->node_pool, id);
+    return &((struct node *)(void *)t->node_pool.base)[id];
+}
+static inline struct hist_pair *hist_at(const struct roce_flow_table *t, uint32_t id)
+{
+    return &((struct hist_pair *)(void *)t->hist_pool.base)[id];
 }
 static inline struct hole *hole_at(const struct roce_flow_table *t, uint32_t id)
 {
@@ -411,10 +417,15 @@ struct ctx {
 uint32_t table_find_path(const struct roce_flow_table *t, const struct path *key, uint64_t *hash);
 uint32_t table_reverse_path(struct roce_flow_table *t, uint32_t path);
 uint32_t table_find(const struct roce_flow_table *t, uint32_t path, uint32_t dqpn);
-uint64_t table_hash(const struct roce_flow_table *t, const struct roce_packet *pkt);
-/* table_get returns the flow of |pkt|, a new one if need be; |look| may be NULL. */
-uint32_t table_get(struct roce_flow_table *t, const struct roce_packet *pkt,
-                   const struct look *look, bool *created);
+/* table_hash is what the index finds the flow of |pkt| by; table_hash_v4 the same for IPv4
+ * addresses as they lie in the frame, in no tunnel. */
+uint32_t table_hash(const struct roce_flow_table *t, const struct roce_packet *pkt);
+uint32_t table_hash_v4(const struct roce_flow_table *t, uint32_t src, uint32_t dst, uint32_t dqpn);
+bool table_is_on_path(const struct path *p, const struct roce_packet *pkt);
+/* table_get returns the flow of |pkt|, whose table_hash is |hash|, a new one if need be. */
+uint32_t table_get(struct roce_flow_table *t, const struct roce_packet *pkt, uint32_t hash,
+                   bool *created);
+void table_seen(struct roce_flow_table *t, uint32_t id);
 void table_path_key(const struct roce_packet *pkt, struct path *key);
 /* table_tell_end says that the flow goes, table_drop lets it go: whoever listens reads it between.
  */
@@ -562,11 +573,6 @@ bool rresp_complete(const struct roce_flow_table *t, const struct flow *f, uint3
 /* conn.c: CM */
 void conn_frame(struct ctx *c);
 void conn_new_flow(struct roce_flow_table *t, uint32_t id);
-
-/* usual.c: the shortest way through flow state, for the frames of healthy flows */
-bool usual_frame(struct ctx *c, const struct roce_icrc *icrc);
-/* usual_track returns false, with nothing changed, when the frame needs track(). */
-bool usual_track(struct ctx *c);
 
 /* mirror.c */
 bool mirror_copy(struct ctx *c, const struct roce_icrc *icrc);

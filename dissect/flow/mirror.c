@@ -148,7 +148,7 @@ bool mirror_copy(struct ctx *c, const struct roce_icrc *icrc)
     const uint16_t ts = sign_time(c->frame->ts);
     if (pkt->ip.id != f->ip_id)
         f->flags |= F_ID_MOVES;
-    c->id_behind = sign_id_behind(f, pkt);
+    c->id_behind = sign_id_behind(f, pkt->ip.id);
     const bool by_id = (f->flags & F_ID_MOVES) && pkt->ip.version == 4 && pkt->ip.id != 0;
     if (sign_known(f, sig)) {
         const int i = repeats(f, sig, ts, by_id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The observer: flow state, congestion, pauses and findings behind one update. */
-#include "batch.h"
-#include "pool.h"
+#include "digest.h"
+#include "internal.h"
 #include "watch.h"
 
 #include <stdlib.h>
@@ -13,6 +13,10 @@
 static void on_event(void *ctx, const struct roce_event *event)
 {
     struct roce_observer *obs = ctx;
+    if (obs->running) {
+        obs->now = obs->flows->now;
+        obs->frame = obs->flows->frame;
+    }
     const struct roce_flow_ops *user = &obs->opts.ops;
     if (user->event != NULL && (user->mask == 0 || (user->mask >> event->kind & 1) != 0))
         user->event(user->ctx, event);
@@ -127,25 +131,26 @@ static void count_status(struct roce_capture_totals *t, const struct roce_packet
     }
 }
 
-static void count_frame(struct roce_observer *obs, const struct roce_frame *frame)
+static void count_time(struct roce_capture_totals *t, roce_tstamp ts)
 {
-    struct roce_capture_totals *t = &obs->totals;
-    t->packets++;
-    t->bytes += frame->origlen;
-    if (frame->ts > t->last_ts)
-        t->last_ts = frame->ts;
-    if (frame->ts < t->first_ts || !t->has_ts) {
-        t->first_ts = frame->ts;
+    if (ts > t->last_ts)
+        t->last_ts = ts;
+    if (ts < t->first_ts || !t->has_ts) {
+        t->first_ts = ts;
         t->has_ts = true;
     }
 }
 
 /* ---- frames of flows ---- */
 
+static struct recent_request *next_request(struct recent *recent)
+{
+    return &recent->request[recent->n_requests++ & (REQUEST_MAX - 1)];
+}
+
 static void keep_request(struct roce_observer *obs, const struct roce_packet *pkt, uint32_t flow)
 {
-    struct recent *recent = &obs->recent;
-    struct recent_request *r = &recent->request[recent->n_requests++ & (REQUEST_MAX - 1)];
+    struct recent_request *r = next_request(&obs->recent);
     r->flow = flow;
     r->psn = pkt->bth.psn;
     r->op = pkt->op;
@@ -160,11 +165,9 @@ static void keep_request(struct roce_observer *obs, const struct roce_packet *pk
     }
 }
 
-static void keep_frame(struct roce_observer *obs, const struct roce_frame *frame, uint32_t flow)
+static void keep_frame(struct recent *recent, uint32_t flow, uint32_t bytes, roce_tstamp ts)
 {
-    struct recent *recent = &obs->recent;
-    recent->frame[recent->n_frames++ & (RECENT_MAX - 1)] =
-        (struct recent_frame){flow, frame->origlen, frame->ts};
+    recent->frame[recent->n_frames++ & (RECENT_MAX - 1)] = (struct recent_frame){flow, bytes, ts};
 }
 
 static void flow_frame(struct roce_observer *obs, const struct roce_frame *frame,
@@ -173,7 +176,7 @@ static void flow_frame(struct roce_observer *obs, const struct roce_frame *frame
 {
     struct dscp_state *dscp = &obs->congestion->dscp[roce_ip_dscp(&pkt->ip)];
     const enum roce_ecn ecn = roce_ip_ecn(&pkt->ip);
-    keep_frame(obs, frame, v->flow);
+    keep_frame(&obs->recent, v->flow, frame->origlen, frame->ts);
     dscp->bytes += frame->origlen;
     if (pkt->op == ROCE_OP_CNP) {
         if (dscp->cnps++ == 0)
@@ -224,40 +227,9 @@ static void count_roce(struct roce_observer *obs, const struct roce_packet *pkt,
     }
 }
 
-/* flow_frame and what leads there, for a frame that flow state found usual. */
-FLOW_INLINE void usual_frame(struct roce_observer *obs, const struct roce_frame *frame,
-                             const struct roce_packet *pkt, const struct roce_icrc *icrc,
-                             const struct roce_verdict *v)
-{
-    struct dscp_state *dscp = &obs->congestion->dscp[roce_ip_dscp(&pkt->ip)];
-    const enum roce_ecn ecn = roce_ip_ecn(&pkt->ip);
-    keep_frame(obs, frame, v->flow);
-    obs->totals.rocev2++;
-    if (pkt->n_tunnel > 0)
-        obs->totals.encapsulated++;
-    if (icrc != NULL)
-        obs->totals.icrc_ok += icrc->status == ROCE_ICRC_OK;
-    dscp->bytes += frame->origlen;
-    dscp->ecn[ecn]++;
-    if (pkt->payload_len > 0 && obs->data_ecn[ecn]++ == 0 && ecn == ROCE_ECN_NOT_ECT)
-        obs->not_ect_frame = obs->frame;
-    if (obs->now >= obs->congestion->next_due)
-        congestion_poll(obs);
-    if ((pkt->has & ROCE_H_RETH) != 0)
-        keep_request(obs, pkt, v->flow);
-    if (pkt->n_vlan > 0) {
-        dscp->tagged++;
-        obs->tagged[roce_vlan_pcp(pkt->vlan[0])]++;
-    }
-    if (obs->pauses->n > 0)
-        pauses_data(obs, roce_packet_priority(pkt, NULL), v);
-    if (v->delta >= SILENCE_MIN)
-        symptom_silence(obs, v);
-}
-
-FLOW_SELDOM void unusual_frame(struct roce_observer *obs, const struct roce_frame *frame,
-                               const struct roce_packet *pkt, const struct roce_icrc *icrc,
-                               bool flow, const struct roce_verdict *v)
+static void any_frame(struct roce_observer *obs, const struct roce_frame *frame,
+                      const struct roce_packet *pkt, const struct roce_icrc *icrc, bool flow,
+                      const struct roce_verdict *v)
 {
     count_kind(&obs->totals, pkt);
     if (pkt->status != ROCE_STATUS_OK)
@@ -272,69 +244,173 @@ FLOW_SELDOM void unusual_frame(struct roce_observer *obs, const struct roce_fram
         incident_add(obs, flow ? v->flow : ROCE_FLOW_NONE, ROCE_FINDING_MALFORMED, frame->number);
 }
 
-FLOW_INLINE bool update(struct roce_observer *obs, const struct look *look,
-                        const struct roce_frame *frame, const struct roce_packet *pkt,
-                        const struct roce_icrc *icrc, bool brief, struct roce_verdict *v)
-{
-    obs->now = frame->ts;
-    obs->frame = frame->number;
-    count_frame(obs, frame);
-    obs->mtu_told = false;
-    const enum flow_course course = flow_update(obs->flows, look, frame, pkt, icrc, brief, v);
-    if (course == FLOW_USUAL)
-        usual_frame(obs, frame, pkt, icrc, v);
-    else
-        unusual_frame(obs, frame, pkt, icrc, course != FLOW_NONE, v);
-    return course != FLOW_NONE;
-}
-
 bool roce_observer_update(struct roce_observer *obs, const struct roce_frame *frame,
                           const struct roce_packet *pkt, const struct roce_icrc *icrc,
                           struct roce_verdict *verdict)
 {
-    return update(obs, NULL, frame, pkt, icrc, false, verdict);
+    obs->now = frame->ts;
+    obs->frame = frame->number;
+    obs->mtu_told = false;
+    obs->totals.packets++;
+    obs->totals.bytes += frame->origlen;
+    count_time(&obs->totals, frame->ts);
+    const bool flow = roce_flow_update(obs->flows, frame, pkt, icrc, verdict);
+    any_frame(obs, frame, pkt, icrc, flow, verdict);
+    return flow;
 }
 
-/* The packet may have been decoded by another processor: what nearly all have is brought near. */
-static void fetch_packet(const struct roce_packet *pkt)
+/* ---- runs of usual frames ---- */
+
+static void usual_silence(struct roce_observer *obs, const struct went *went)
 {
-    prefetch_line(pkt);
-    prefetch_line((const char *)pkt + 64);
-    prefetch_line((const char *)pkt + 128);
-    prefetch_line((const char *)pkt + 192);
+    const struct roce_verdict v = {.flow = went->flow,
+                                   .flags = went->flags,
+                                   .psns = went->psns,
+                                   .in_flight = went->in_flight,
+                                   .delta = went->delta};
+    symptom_silence(obs, &v);
 }
 
-/* |step| 0: all verdicts go to the same place. */
-static void update_many(struct roce_observer *obs, const struct roce_frame *frame,
-                        const struct roce_packet *pkt, const struct roce_icrc *icrc,
-                        const uint64_t *hash, int n, struct roce_verdict *verdict, int step)
+static void usual_paused(struct roce_observer *obs, const struct roce_digest *d,
+                         const struct went *went)
 {
-    struct look look[LOOK_MAX];
-    for (int at = 0; at < n; at += LOOK_MAX) {
-        const int here = n - at < LOOK_MAX ? n - at : LOOK_MAX;
-        flow_look(obs->flows, pkt + at, hash == NULL ? NULL : hash + at, here, look);
-        for (int i = 0; i < here; i++) {
-            if (at + LOOK_MAX + i < n)
-                fetch_packet(&pkt[at + LOOK_MAX + i]);
-            (void)update(obs, &look[i], &frame[at + i], &pkt[at + i],
-                         icrc == NULL ? NULL : &icrc[at + i], true, &verdict[(at + i) * step]);
+    const struct roce_verdict v = {.flow = went->flow, .delta = went->delta};
+    pauses_data(obs, digest_priority(d), &v);
+}
+
+/* any_frame for frames that flow state found usual. */
+static void usual_frames(struct roce_observer *obs, const struct run *run, const struct went *went,
+                         int n)
+{
+    struct roce_capture_totals *t = &obs->totals;
+    uint64_t bytes = 0, icrc_ok = 0;
+    for (int i = 0; i < n; i++) {
+        const struct roce_digest *d = &run->digest[i];
+        const enum roce_ecn ecn = d->tos & 3;
+        struct dscp_state *dscp = &obs->congestion->dscp[d->tos >> 2];
+        obs->now = d->ts;
+        obs->frame = digest_number(d, run->first);
+        count_time(t, d->ts);
+        bytes += d->origlen;
+        icrc_ok += (d->flags & DIGEST_ICRC_OK) != 0;
+        keep_frame(&obs->recent, went[i].flow, d->origlen, d->ts);
+        dscp->bytes += d->origlen;
+        dscp->ecn[ecn]++;
+        if (d->payload_len > 0 && obs->data_ecn[ecn]++ == 0 && ecn == ROCE_ECN_NOT_ECT)
+            obs->not_ect_frame = obs->frame;
+        if (obs->now >= obs->congestion->next_due)
+            congestion_poll(obs);
+        if (d->flags & DIGEST_RETH)
+            *next_request(&obs->recent) = (struct recent_request){.flow = went[i].flow,
+                                                                  .psn = d->psn,
+                                                                  .op = digest_op(d),
+                                                                  .va = d->va,
+                                                                  .rkey = d->rkey,
+                                                                  .length = d->length_msn};
+        if (!(d->flags & DIGEST_DIRECT) && run->pkt[i].n_tunnel > 0)
+            t->encapsulated++;
+        if (d->kind & DIGEST_TAGGED) {
+            dscp->tagged++;
+            obs->tagged[d->kind >> DIGEST_PCP_SHIFT]++;
         }
+        if (obs->pauses->n > 0)
+            usual_paused(obs, d, &went[i]);
+        if (went[i].delta >= SILENCE_MIN)
+            usual_silence(obs, &went[i]);
+    }
+    t->packets += (uint64_t)n;
+    t->rocev2 += (uint64_t)n;
+    t->bytes += bytes;
+    t->icrc_ok += icrc_ok;
+}
+
+static void tell(struct roce_verdict *verdict, const struct went *went, int n)
+{
+    for (int i = 0; i < n; i++) {
+        verdict[i].flow = went[i].flow;
+        verdict[i].flags = went[i].flags;
+        verdict[i].psns = went[i].psns;
+        verdict[i].in_flight = went[i].in_flight;
+        verdict[i].completed = went[i].completed;
+        verdict[i].delta = went[i].delta;
     }
 }
 
-void roce_observer_update_batch(struct roce_observer *obs, const struct roce_frame *frame,
-                                const struct roce_packet *pkt, const struct roce_icrc *icrc,
-                                const uint64_t *hash, int n)
+/* |verdict| may be NULL. */
+static void update_unusual(struct roce_observer *obs, const struct run *run, int i,
+                           struct roce_verdict *verdict)
 {
-    struct roce_verdict verdict;
-    update_many(obs, frame, pkt, icrc, hash, n, &verdict, 0);
+    struct roce_verdict unread;
+    struct roce_packet space;
+    struct roce_icrc icrc;
+    const struct roce_icrc *judged = run->icrc == NULL ? NULL : &run->icrc[i];
+    const struct roce_packet *pkt = run_packet(run, i, &space);
+    if (pkt == &space && judged != NULL) {
+        roce_icrc_check(&run->frame[i], pkt, &icrc);
+        judged = &icrc;
+    }
+    (void)roce_observer_update(obs, &run->frame[i], pkt, judged,
+                               verdict == NULL ? &unread : verdict);
+}
+
+static void update_run(struct roce_observer *obs, struct run run, struct roce_verdict *verdict)
+{
+    struct went went[LOOK_MAX];
+    while (run.n > 0) {
+        obs->running = true;
+        int n = flow_run(obs->flows, &run, SILENCE_MIN, went);
+        obs->running = false;
+        usual_frames(obs, &run, went, n);
+        if (verdict != NULL)
+            tell(verdict, went, n);
+        if (n < run.n && (n == 0 || went[n - 1].delta < SILENCE_MIN)) {
+            update_unusual(obs, &run, n, verdict == NULL ? NULL : &verdict[n]);
+            n++;
+        }
+        run.frame += n;
+        run.pkt += n;
+        run.icrc += run.icrc == NULL ? 0 : n;
+        run.digest += n;
+        run.id += n;
+        run.n -= n;
+        verdict += verdict == NULL ? 0 : n;
+    }
+}
+
+static void update_many(struct roce_observer *obs, const struct roce_batch *batch,
+                        struct roce_verdict *verdict)
+{
+    uint32_t id[LOOK_MAX];
+    struct roce_digest digest[LOOK_MAX];
+    for (int at = 0; at < batch->n; at += LOOK_MAX) {
+        struct run run = {.frame = batch->frame + at,
+                          .pkt = batch->packet + at,
+                          .icrc = batch->icrc == NULL ? NULL : batch->icrc + at,
+                          .id = id,
+                          .n = batch->n - at < LOOK_MAX ? batch->n - at : LOOK_MAX,
+                          .decoded = batch->digest == NULL,
+                          .first = batch->frame[0].number,
+                          .opts = batch->decode};
+        run.digest = run.decoded ? digest : batch->digest + at;
+        for (int i = 0; i < run.n && run.decoded; i++)
+            digest_packet(obs->flows, &run.frame[i], &run.pkt[i],
+                          run.icrc == NULL ? NULL : &run.icrc[i], &digest[i]);
+        flow_look(obs->flows, run.digest, run.n, id);
+        update_run(obs, run, verdict == NULL ? NULL : verdict + at);
+    }
+}
+
+void roce_observer_update_batch(struct roce_observer *obs, const struct roce_batch *batch)
+{
+    update_many(obs, batch, NULL);
 }
 
 void roce_observer_update_brief(struct roce_observer *obs, const struct roce_frame *frame,
                                 const struct roce_packet *pkt, const struct roce_icrc *icrc, int n,
                                 struct roce_verdict *verdict)
 {
-    update_many(obs, frame, pkt, icrc, NULL, n, verdict, 1);
+    const struct roce_batch batch = {.n = n, .frame = frame, .packet = pkt, .icrc = icrc};
+    update_many(obs, &batch, verdict);
 }
 
 void roce_observer_dropped(struct roce_observer *obs, uint64_t total)

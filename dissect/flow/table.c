@@ -19,6 +19,13 @@ static uint64_t mix(uint64_t h, uint64_t v)
     return h ^ h >> 29;
 }
 
+static uint32_t load32(const uint8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
 static uint64_t load64(const uint8_t *p)
 {
     uint64_t v;
@@ -26,10 +33,25 @@ static uint64_t load64(const uint8_t *p)
     return v;
 }
 
+static bool is_v4(const uint8_t address[16])
+{
+    static const uint8_t mapped[12] = {[10] = 0xFF, [11] = 0xFF};
+    return memcmp(address, mapped, sizeof mapped) == 0;
+}
+
+/* Most captures are IPv4, and this is on every packet's path. */
+static uint64_t v4_hash(const struct roce_flow_table *t, uint32_t src, uint32_t dst)
+{
+    const uint64_t h = (((uint64_t)src << 32 | dst) ^ t->seed) * UINT64_C(0xC2B2AE3D27D4EB4F);
+    return h ^ h >> 32;
+}
+
 static uint64_t path_hash(const struct roce_flow_table *t, const uint8_t src[16],
                           const uint8_t dst[16], uint64_t tunnel)
 {
-    /* Products side by side, not one after the other: this is on every packet's path. */
+    if (tunnel == 0 && is_v4(src) && is_v4(dst))
+        return v4_hash(t, load32(src + 12), load32(dst + 12));
+    /* Products side by side, not one after the other. */
     const uint64_t a = (load64(src + 8) ^ t->seed) * UINT64_C(0x9E3779B97F4A7C15);
     const uint64_t b = (load64(dst + 8) + t->seed) * UINT64_C(0xC2B2AE3D27D4EB4F);
     const uint64_t c = (load64(src) + t->seed) * UINT64_C(0x165667B19E3779F9);
@@ -290,6 +312,7 @@ static uint32_t path_create(struct roce_flow_table *t, const struct roce_packet 
     path->silent_max = 0;
     path->ip_version = pkt->ip.version;
     path->grh = (pkt->has & ROCE_HAS_GRH) != 0;
+    path->direct = !key->encapsulated && is_v4(key->src) && is_v4(key->dst);
     memset(path->src_mac, 0, sizeof path->src_mac);
     memset(path->dst_mac, 0, sizeof path->dst_mac);
     if (pkt->has & ROCE_HAS_ETH) {
@@ -335,41 +358,39 @@ static uint32_t flow_create(struct roce_flow_table *t, uint32_t path, uint32_t d
 
 /* ---- the flow of a packet ---- */
 
-uint64_t table_hash(const struct roce_flow_table *t, const struct roce_packet *pkt)
+uint32_t table_hash_v4(const struct roce_flow_table *t, uint32_t src, uint32_t dst, uint32_t dqpn)
 {
-    if (pkt->n_tunnel == 0)
-        return flow_hash(path_hash(t, pkt->ip.src, pkt->ip.dst, 0), pkt->bth.dqpn);
-    struct path key;
-    table_path_key(pkt, &key);
-    return flow_hash(key_hash(t, &key), pkt->bth.dqpn);
+    return (uint32_t)flow_hash(v4_hash(t, src, dst), dqpn);
 }
 
-FLOW_INLINE bool is_on_path(const struct path *p, const struct roce_packet *pkt)
+uint32_t table_hash(const struct roce_flow_table *t, const struct roce_packet *pkt)
 {
     if (pkt->n_tunnel == 0)
-        return load64(p->src + 8) == load64(pkt->ip.src + 8) &&
-               load64(p->dst + 8) == load64(pkt->ip.dst + 8) &&
-               load64(p->src) == load64(pkt->ip.src) && load64(p->dst) == load64(pkt->ip.dst) &&
-               !p->encapsulated;
+        return (uint32_t)flow_hash(path_hash(t, pkt->ip.src, pkt->ip.dst, 0), pkt->bth.dqpn);
+    struct path key;
+    table_path_key(pkt, &key);
+    return (uint32_t)flow_hash(key_hash(t, &key), pkt->bth.dqpn);
+}
+
+bool table_is_on_path(const struct path *p, const struct roce_packet *pkt)
+{
     struct path key;
     table_path_key(pkt, &key);
     return path_same(p, &key);
 }
 
-FLOW_INLINE bool is_flow_of(const struct roce_flow_table *t, uint32_t id,
-                            const struct roce_packet *pkt)
+static bool is_flow_of(const struct roce_flow_table *t, uint32_t id, const struct roce_packet *pkt)
 {
     const struct flow *f = flow_at(t, id);
     return f->dqpn == pkt->bth.dqpn && (f->flags & F_LIVE) != 0 &&
-           is_on_path(path_at(t, f->path), pkt);
+           table_is_on_path(path_at(t, f->path), pkt);
 }
 
-static uint32_t find(const struct roce_flow_table *t, uint64_t hash, const struct roce_packet *pkt)
+static uint32_t find(const struct roce_flow_table *t, uint32_t hash, const struct roce_packet *pkt)
 {
-    for (uint32_t i = (uint32_t)hash & t->flow_mask; t->flow_index[i] != 0;
-         i = (i + 1) & t->flow_mask) {
+    for (uint32_t i = hash & t->flow_mask; t->flow_index[i] != 0; i = (i + 1) & t->flow_mask) {
         const uint32_t id = (uint32_t)t->flow_index[i] - 1;
-        if (t->flow_index[i] >> 32 == (hash & UINT32_MAX) && is_flow_of(t, id, pkt))
+        if (t->flow_index[i] >> 32 == hash && is_flow_of(t, id, pkt))
             return id;
     }
     return NIL;
@@ -395,20 +416,23 @@ static uint32_t create(struct roce_flow_table *t, const struct roce_packet *pkt)
     return id;
 }
 
-uint32_t table_get(struct roce_flow_table *t, const struct roce_packet *pkt,
-                   const struct look *look, bool *created)
+void table_seen(struct roce_flow_table *t, uint32_t id)
 {
-    uint32_t id = look != NULL ? look->id : NIL;
-    /* The flow may have come or gone since it was looked up. */
-    if (id == NIL || !is_flow_of(t, id, pkt))
-        id = find(t, look != NULL ? look->hash : table_hash(t, pkt), pkt);
+    if (t->lru_tail == id)
+        return;
+    lru_remove(t, id);
+    lru_append(t, id);
+}
+
+uint32_t table_get(struct roce_flow_table *t, const struct roce_packet *pkt, uint32_t hash,
+                   bool *created)
+{
+    const uint32_t id = find(t, hash, pkt);
     *created = id == NIL;
     if (id == NIL)
         return create(t, pkt);
-    if (t->lru_on && t->lru_tail != id) {
-        lru_remove(t, id);
-        lru_append(t, id);
-    }
+    if (t->lru_on)
+        table_seen(t, id);
     return id;
 }
 

@@ -134,74 +134,38 @@ static void clear(struct roce_verdict *v, uint32_t flow, roce_duration delta)
     v->delta = delta;
 }
 
-/* For a verdict that is read only when the frame proves not to be usual. */
-static void clear_brief(struct roce_verdict *v, uint32_t flow, roce_duration delta)
-{
-    v->flow = flow;
-    v->flags = v->psns = v->in_flight = v->completed = 0;
-    v->delta = delta;
-}
-
-/* |counted|: all but the tracks know the frame already. */
-FLOW_SELDOM void unusual(struct ctx *c, const struct roce_icrc *icrc, bool created, bool counted)
-{
-    if (created)
-        describe_flow(c, icrc);
-    if (!counted && mirror_copy(c, icrc)) {
-        c->v->flags |= ROCE_V_MIRROR_DUP;
-        describe_pair(c->f, c->id, c->v);
-        return;
-    }
-    if (!counted) {
-        count_frame(c, icrc);
-        describe_frame(c);
-    }
-    if (created)
-        conn_new_flow(c->t, c->id);
-    track(c, icrc == NULL || icrc->status != ROCE_ICRC_BAD);
-    describe_pair(c->f, c->id, c->v);
-}
-
-enum flow_course flow_update(struct roce_flow_table *t, const struct look *look,
-                             const struct roce_frame *frame, const struct roce_packet *pkt,
-                             const struct roce_icrc *icrc, bool brief, struct roce_verdict *v)
-{
-    if ((pkt->has & (ROCE_HAS_BTH | ROCE_HAS_IP)) != (ROCE_HAS_BTH | ROCE_HAS_IP)) {
-        clear(v, NIL, -1);
-        return FLOW_NONE;
-    }
-    t->now = frame->ts;
-    t->frame = frame->number;
-    t->frames++;
-    bool created;
-    const uint32_t id = table_get(t, pkt, look, &created);
-    struct flow *f = flow_at(t, id);
-    struct ctx c = {.t = t, .frame = frame, .pkt = pkt, .v = v, .f = f, .id = id};
-    const roce_duration delta = created ? -1 : (roce_duration)(frame->ts - f->last_ts);
-    f->last_ts = frame->ts;
-    f->last_frame = frame->number;
-    const bool usual = !created && usual_frame(&c, icrc);
-    if (usual) {
-        if (brief)
-            clear_brief(v, id, delta);
-        else
-            clear(v, id, delta);
-        if (usual_track(&c)) {
-            if (!brief)
-                describe_pair(f, id, v);
-            return FLOW_USUAL;
-        }
-    }
-    clear(v, id, delta);
-    unusual(&c, icrc, created, usual);
-    return FLOW_ANY;
-}
-
 bool roce_flow_update(struct roce_flow_table *table, const struct roce_frame *frame,
                       const struct roce_packet *pkt, const struct roce_icrc *icrc,
                       struct roce_verdict *verdict)
 {
-    return flow_update(table, NULL, frame, pkt, icrc, false, verdict) != FLOW_NONE;
+    if ((pkt->has & (ROCE_HAS_BTH | ROCE_HAS_IP)) != (ROCE_HAS_BTH | ROCE_HAS_IP)) {
+        clear(verdict, NIL, -1);
+        return false;
+    }
+    table->now = frame->ts;
+    table->frame = frame->number;
+    table->frames++;
+    bool created;
+    const uint32_t id = table_get(table, pkt, table_hash(table, pkt), &created);
+    struct flow *f = flow_at(table, id);
+    struct ctx c = {.t = table, .frame = frame, .pkt = pkt, .v = verdict, .f = f, .id = id};
+    clear(verdict, id, created ? -1 : (roce_duration)(frame->ts - f->last_ts));
+    f->last_ts = frame->ts;
+    f->last_frame = frame->number;
+    if (created)
+        describe_flow(&c, icrc);
+    if (mirror_copy(&c, icrc)) {
+        verdict->flags |= ROCE_V_MIRROR_DUP;
+        describe_pair(f, id, verdict);
+        return true;
+    }
+    count_frame(&c, icrc);
+    describe_frame(&c);
+    if (created)
+        conn_new_flow(table, id);
+    track(&c, icrc == NULL || icrc->status != ROCE_ICRC_BAD);
+    describe_pair(f, id, verdict);
+    return true;
 }
 
 static void finish_silent(struct roce_flow_table *t, uint32_t id)

@@ -1,44 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The usual frame: of a known RC flow, whole, marked and sent like those before it; a request with
- * the PSN expected, or the ACK of the oldest request. Nearly all frames are like that, and most of
- * what track.c, message.c, response.c and mirror.c ask has one answer for them. Each function here
- * first makes sure of that, and changes nothing when it is not so. */
+ * the PSN expected, or the ACK of what was asked. Nearly all frames are like that, and most of what
+ * track.c, message.c, response.c and mirror.c ask has one answer for them. What makes it so is
+ * looked at first; a frame that is not has changed nothing. */
+#include "digest.h"
 #include "sign.h"
 
-bool usual_frame(struct ctx *c, const struct roce_icrc *icrc)
-{
-    struct flow *f = c->f;
-    const struct roce_packet *pkt = c->pkt;
-    const uint32_t whole = ROCE_HAS_UDP | ROCE_HAS_PAYLOAD;
-    if (pkt->service != ROCE_SERVICE_RC || pkt->status != ROCE_STATUS_OK || pkt->sliced ||
-        pkt->cut_on_wire || (pkt->has & whole) != whole)
-        return false;
-    const uint32_t flags = f->flags;
-    const uint8_t tos = pkt->ip.tos;
-    if ((flags & (F_DSCP | F_PORT | F_CNP_ONLY)) != (F_DSCP | F_PORT) || tos >> 2 != f->dscp ||
-        pkt->udp.sport != f->sport || (tos & 3) == ROCE_ECN_CE ||
-        ((tos & 3) != ROCE_ECN_NOT_ECT) != ((flags & F_ECT) != 0))
-        return false;
-    const bool icrc_ok = icrc != NULL && icrc->status == ROCE_ICRC_OK;
-    if (icrc_ok != ((flags & F_ICRC_OK) != 0) || (icrc != NULL && icrc->status == ROCE_ICRC_BAD) ||
-        c->t->mirror_state == MIRROR_UNDECIDED)
-        return false;
-    const uint32_t sig = sign_packet(pkt, icrc);
-    if (sign_known(f, sig))
-        return false;
+/* ---- is it usual? ---- */
 
-    c->id_behind = sign_id_behind(f, pkt);
-    f->flags = flags | (pkt->bth.migreq ? F_MIG1 : F_MIG0) |
-               (pkt->ip.id != f->ip_id ? (uint32_t)F_ID_MOVES : 0);
-    if (!c->id_behind)
-        f->ip_id = pkt->ip.id;
-    sign_keep(f, sig, sign_time(c->frame->ts), sign_attributes(pkt));
-    f->ttl = pkt->ip.ttl;
-    f->packets++;
-    f->bytes += c->frame->origlen;
-    f->payload += pkt->payload_len;
-    count_opcode(c->t, f, pkt->bth.opcode);
-    return true;
+/* Whether the frame looks as those of its flow do. */
+static bool is_alike(const struct flow *f, const struct roce_digest *d)
+{
+    enum { SHIFT = 27 };
+    _Static_assert(DIGEST_ECT << SHIFT == F_ECT && DIGEST_ICRC_OK << SHIFT == F_ICRC_OK,
+                   "the two flags are moved together");
+    const uint32_t asked = F_LIVE | F_DSCP | F_PORT | F_CNP_ONLY | F_ECT | F_ICRC_OK;
+    const uint32_t wanted =
+        F_LIVE | F_DSCP | F_PORT | (d->flags & (DIGEST_ECT | DIGEST_ICRC_OK)) << SHIFT;
+    return (f->flags & asked) == wanted && d->tos >> 2 == f->dscp && d->sport == f->sport &&
+           !sign_known(f, d->sign);
+}
+
+/* For a live flow; the record of one that is gone names no path. */
+static bool is_of(const struct roce_flow_table *t, const struct flow *f,
+                  const struct roce_digest *d, const struct roce_packet *pkt)
+{
+    const struct path *path = path_at(t, f->path);
+    if (f->dqpn != d->dqpn)
+        return false;
+    if (!(d->flags & DIGEST_DIRECT) || !path->direct)
+        return table_is_on_path(path, pkt);
+    return memcmp(path->src + 12, &d->src, sizeof d->src) == 0 &&
+           memcmp(path->dst + 12, &d->dst, sizeof d->dst) == 0;
 }
 
 static bool mtu_is(const struct flow *f, uint32_t len)
@@ -48,44 +41,98 @@ static bool mtu_is(const struct flow *f, uint32_t len)
 
 /* Whether a SEND or WRITE packet goes on as its flow did. */
 static bool goes_on(const struct roce_flow_table *t, const struct flow *f,
-                    const struct roce_packet *pkt)
+                    const struct roce_digest *d)
 {
-    const uint32_t psn = pkt->bth.psn;
+    const uint32_t psn = d->psn;
+    const uint8_t pos = digest_pos(d);
     if ((f->flags & (F_PSN | F_SLACK | F_UNA)) != (F_PSN | F_UNA) || psn != f->next_psn ||
         f->peer == NIL || roce_psn_diff(f->una, psn) > 0 ||
         roce_psn_diff(roce_psn_add(psn, 1), f->low_psn) < 0)
         return false;
-    if (pkt->pos != ROCE_POS_FIRST && pkt->pos != ROCE_POS_MIDDLE)
+    if (pos != ROCE_POS_FIRST && pos != ROCE_POS_MIDDLE)
         return true;
     /* Anything else would be news about the path MTU. */
-    return mtu_is(f, pkt->payload_len) && mtu_is(flow_at(t, f->peer), pkt->payload_len);
+    return mtu_is(f, d->payload_len) && mtu_is(flow_at(t, f->peer), d->payload_len);
+}
+
+/* Whether an ACK is of what its peer has sent. */
+static bool answers(const struct roce_flow_table *t, const struct flow *f,
+                    const struct roce_digest *d)
+{
+    if (f->peer == NIL)
+        return false;
+    const struct flow *peer = flow_at(t, f->peer);
+    return (peer->flags & F_PSN) != 0 && roce_psn_diff(d->psn, peer->next_psn) < 0;
+}
+
+/* ---- what it does ---- */
+
+const struct roce_packet *run_packet(const struct run *run, int i, struct roce_packet *space)
+{
+    if (run->decoded || (run->digest[i].flags & DIGEST_PLAIN) == 0)
+        return &run->pkt[i];
+    roce_packet_decode(&run->frame[i], run->opts, space);
+    return space;
+}
+
+FLOW_SELDOM void ahead(struct roce_flow_table *t, uint32_t id)
+{
+    struct ctx c = {.t = t, .f = flow_at(t, id), .id = id};
+    episode_request_ahead(&c);
+}
+
+FLOW_SELDOM uint32_t any_in_order(struct roce_flow_table *t, const struct run *run, int i,
+                                  uint32_t id)
+{
+    struct roce_packet space;
+    struct roce_verdict v = {0};
+    struct ctx c = {.t = t,
+                    .frame = &run->frame[i],
+                    .pkt = run_packet(run, i, &space),
+                    .v = &v,
+                    .f = flow_at(t, id),
+                    .id = id};
+    message_in_order(&c, 1);
+    return v.flags;
+}
+
+FLOW_SELDOM void any_acknowledged(struct roce_flow_table *t, uint32_t id,
+                                  const struct roce_digest *d, struct went *went)
+{
+    struct roce_verdict v = {0};
+    const struct obs o = {.ts = t->now,
+                          .frame = t->frame,
+                          .psn = d->psn | (uint32_t)OBS_ACK << 24,
+                          .msn = d->length_msn};
+    response_acknowledge(t, id, roce_psn_add(d->psn, 1), &o, &v);
+    if (flow_at(t, id)->trouble != NIL)
+        episode_response(t, id, d->psn, false);
+    went->flags |= v.flags;
+    went->completed = v.completed;
 }
 
 /* A message of one packet goes to the end of the pending list. */
-static bool only(struct ctx *c, uint8_t op)
+FLOW_INLINE bool only(struct roce_flow_table *t, struct flow *f, uint32_t id,
+                      const struct roce_digest *d)
 {
-    struct roce_flow_table *t = c->t;
-    struct flow *f = c->f;
-    const struct roce_packet *pkt = c->pkt;
-    const uint32_t psn = pkt->bth.psn;
+    const uint32_t psn = d->psn;
     if (f->pend_n >= PEND_MAX || nodes_short(t) ||
         (f->pend_tail != NIL && roce_psn_diff(psn, node_at(t, f->pend_tail)->last_psn) <= 0))
         return false;
     const uint32_t index = pool_take_dirty(&t->node_pool);
-    const uint32_t bytes = pkt->has & ROCE_H_RETH ? pkt->reth.dma_length : pkt->payload_len;
     *node_at(t, index) = (struct node){
         .next = NIL,
-        .owner = c->id,
+        .owner = id,
         .first_psn = psn,
         .last_psn = psn,
         .msg_no = ++f->msg_no,
         .kind = NODE_END,
-        .op = op,
-        .flags = pkt->bth.ackreq ? NODE_ACK : 0,
-        .start_ts = c->frame->ts,
-        .ts = c->frame->ts,
-        .start_frame = c->frame->number,
-        .bytes = bytes,
+        .op = digest_op(d),
+        .flags = d->flags & DIGEST_ACKREQ ? NODE_ACK : 0,
+        .start_ts = d->ts,
+        .ts = d->ts,
+        .start_frame = t->frame,
+        .bytes = d->flags & DIGEST_RETH ? d->length_msn : d->payload_len,
     };
     if (f->pend_tail == NIL)
         f->pend_head = index;
@@ -94,47 +141,101 @@ static bool only(struct ctx *c, uint8_t op)
     f->pend_tail = index;
     f->pend_n++;
     f->flags &= ~(uint32_t)(F_MSG | F_MSG_MID);
-    c->v->flags |= ROCE_V_MSG_FIRST | ROCE_V_MSG_LAST;
-    c->v->message_packet = 1;
-    c->v->message_frame = c->frame->number;
-    c->v->message_bytes = bytes;
     return true;
 }
 
-static void request(struct ctx *c)
+static uint32_t first(struct roce_flow_table *t, struct flow *f, const struct roce_digest *d)
 {
-    struct flow *f = c->f;
-    const struct roce_packet *pkt = c->pkt;
-    struct roce_verdict *v = c->v;
-    const uint8_t op =
-        pkt->op == ROCE_OP_SEND ? (uint8_t)ROCE_MESSAGE_SEND : (uint8_t)ROCE_MESSAGE_WRITE;
-    v->flags |= ROCE_V_REQUEST;
-    v->expected_psn = f->next_psn;
-    v->psns = 1;
-    v->message_op = op;
-    if (c->id_behind)
+    const bool write = digest_op(d) == DIGEST_WRITE;
+    f->flags = (f->flags & ~(uint32_t)(F_MSG_MID | F_MSG_WRITE)) | F_MSG |
+               (write ? (uint32_t)F_MSG_WRITE : 0);
+    f->msg_no++;
+    f->msg_psn = d->psn;
+    f->msg_ts = d->ts;
+    f->msg_frame = t->frame;
+    f->msg_packets = 1;
+    f->msg_bytes = write ? d->length_msn : d->payload_len;
+    return ROCE_V_MSG_FIRST;
+}
+
+static bool is_inside(const struct flow *f, const struct roce_digest *d)
+{
+    return (f->flags & F_MSG) != 0 &&
+           (digest_op(d) == DIGEST_WRITE) == ((f->flags & F_MSG_WRITE) != 0);
+}
+
+/* A packet inside a message, or its last one. */
+static uint32_t inside(struct roce_flow_table *t, struct flow *f, uint32_t id,
+                       const struct roce_digest *d)
+{
+    const bool last = digest_pos(d) == ROCE_POS_LAST, asks = (d->flags & DIGEST_ACKREQ) != 0;
+    f->msg_packets++;
+    if (digest_op(d) != DIGEST_WRITE || (f->flags & F_MSG_MID) != 0)
+        f->msg_bytes += d->payload_len;
+    const uint32_t index = last || asks ? pend_append(t, id, d->psn) : NIL;
+    if (index != NIL) {
+        struct node *node = node_at(t, index);
+        node->kind = last ? NODE_END : NODE_ACKREQ;
+        node->op = digest_op(d);
+        node->msg_no = f->msg_no;
+        node->flags = asks ? NODE_ACK : 0;
+        node->ts = node->start_ts = d->ts;
+        node->start_frame = t->frame;
+        node->span = 0;
+        node->bytes = d->payload_len;
+        if (last) {
+            node->first_psn = f->msg_psn;
+            node->start_ts = f->msg_ts;
+            node_begin(node, f->msg_frame);
+            node->bytes = f->msg_bytes;
+            node->flags |= f->flags & F_MSG_MID ? NODE_NO_START : 0;
+        }
+    }
+    if (last)
+        f->flags &= ~(uint32_t)(F_MSG | F_MSG_MID);
+    return last ? ROCE_V_MSG_LAST : 0;
+}
+
+FLOW_INLINE void request(struct roce_flow_table *t, const struct run *run, int i, uint32_t id,
+                         bool id_behind, struct went *went)
+{
+    struct flow *f = flow_at(t, id);
+    const struct roce_digest *d = &run->digest[i];
+    const uint8_t op = digest_op(d), pos = digest_pos(d);
+    const bool asks = (d->flags & DIGEST_ACKREQ) != 0;
+    if (id_behind)
         f->flags |= F_ID_WILD;
     if (f->trouble != NIL)
-        episode_request_ahead(c);
-    f->next_psn = f->prev_end = roce_psn_add(f->next_psn, 1);
-    v->in_flight = (f->next_psn - f->una) & ROCE_PSN_MASK;
-    f->req_ts = c->frame->ts;
-    f->flags = pkt->bth.ackreq ? f->flags | F_ASKS : f->flags & ~(uint32_t)F_ASKS;
-    const bool starts = pkt->pos == ROCE_POS_ONLY || pkt->pos == ROCE_POS_FIRST;
-    message_count(c->t, f, op, starts ? 1 : 0, 0, pkt->payload_len);
-    if (pkt->pos != ROCE_POS_ONLY || !only(c, op))
-        message_in_order(c, 1);
-    v->message = (f->flags & F_MSG_MID) ? 0 : f->msg_no;
+        ahead(t, id);
+    f->next_psn = f->prev_end = roce_psn_add(d->psn, 1);
+    f->req_ts = d->ts;
+    f->flags = asks ? f->flags | F_ASKS : f->flags & ~(uint32_t)F_ASKS;
+    const bool starts = pos == ROCE_POS_ONLY || pos == ROCE_POS_FIRST;
+    message_count(t, f, op, starts ? 1 : 0, 0, d->payload_len);
+    went->psns = 1;
+    went->in_flight = (f->next_psn - f->una) & ROCE_PSN_MASK;
+    went->completed = 0;
+    uint32_t flags;
+    if (pos == ROCE_POS_ONLY && only(t, f, id, d)) {
+        flags = ROCE_V_MSG_FIRST | ROCE_V_MSG_LAST;
+    } else if (pos == ROCE_POS_FIRST && !asks) {
+        flags = first(t, f, d);
+    } else if ((pos == ROCE_POS_MIDDLE || pos == ROCE_POS_LAST) && is_inside(f, d)) {
+        flags = inside(t, f, id, d);
+    } else {
+        flags = any_in_order(t, run, i, id);
+    }
+    went->flags = flags | ROCE_V_REQUEST;
 }
 
 /* What message_complete does, for a whole message. */
-static void complete(struct roce_flow_table *t, struct flow *f, const struct node *node,
-                     roce_tstamp ts, struct roce_verdict *v)
+FLOW_INLINE void complete(struct roce_flow_table *t, struct flow *f, const struct node *node,
+                          roce_tstamp ts)
 {
     const uint64_t latency = ts > node->start_ts ? ts - node->start_ts : 0;
     const uint64_t since_ack = ts > node->ts ? ts - node->ts : 0;
     message_count(t, f, node->op, 0, 1, 0);
-    struct hist_pair *pair = f->hist != NIL ? pool_at(&t->hist_pool, f->hist) : NULL;
+    struct hist_pair *pair = f->hist != NIL ? hist_at(t, f->hist) : NULL;
     if (latency == since_ack && pair != NULL && pair->message.flag == 0) {
         if (!hist_head_add_near(&pair->message, &t->page_pool, latency))
             t->forgotten++;
@@ -144,20 +245,11 @@ static void complete(struct roce_flow_table *t, struct flow *f, const struct nod
         latency_add(t, f, LATENCY_MESSAGE, latency);
         latency_add(t, f, LATENCY_ACK, since_ack);
     }
-    v->flags |= ROCE_V_MSG_COMPLETES;
-    v->completed = 1;
-    v->message = node->msg_no;
-    v->message_op = node->op;
-    v->message_frame = node->start_frame;
-    v->latency = (roce_duration)latency;
-    v->request_frame = node_frame(node);
-    v->rtt = (roce_duration)since_ack;
 }
 
 /* The ACK of the oldest request alone. */
-static bool acknowledge_one(struct ctx *c, struct flow *f, uint32_t psn)
+FLOW_INLINE bool acknowledge_one(struct roce_flow_table *t, struct flow *f, uint32_t psn)
 {
-    struct roce_flow_table *t = c->t;
     const uint32_t upto = roce_psn_add(psn, 1), head = f->pend_head;
     if (head == NIL || (f->flags & F_UNA) == 0 || f->trouble != NIL || f->holes != NIL ||
         roce_psn_diff(upto, f->una) <= 0 || t->told_answers)
@@ -168,10 +260,10 @@ static bool acknowledge_one(struct ctx *c, struct flow *f, uint32_t psn)
         (next != NIL && roce_psn_diff(upto, node_at(t, next)->last_psn) > 0))
         return false;
     f->una = upto;
-    f->una_ts = c->frame->ts;
+    f->una_ts = t->now;
     if (f->evidence < UINT16_MAX)
         f->evidence++;
-    complete(t, f, node, c->frame->ts, c->v);
+    complete(t, f, node, t->now);
     f->pend_head = next;
     if (next == NIL)
         f->pend_tail = NIL;
@@ -180,37 +272,72 @@ static bool acknowledge_one(struct ctx *c, struct flow *f, uint32_t psn)
     return true;
 }
 
-static bool ack(struct ctx *c)
+FLOW_INLINE void ack(struct roce_flow_table *t, uint32_t peer, const struct roce_digest *d,
+                     struct went *went)
 {
-    struct roce_flow_table *t = c->t;
-    const struct roce_packet *pkt = c->pkt;
-    if (!(pkt->has & ROCE_H_AETH) || roce_aeth_kind(pkt->aeth.syndrome) != ROCE_AETH_ACK ||
-        c->f->peer == NIL)
-        return false;
-    struct flow *f = flow_at(t, c->f->peer);
-    const uint32_t psn = pkt->bth.psn;
-    if (!(f->flags & F_PSN) || roce_psn_diff(psn, f->next_psn) >= 0)
-        return false;
-    c->v->flags |= ROCE_V_RESPONSE;
-    if (acknowledge_one(c, f, psn))
-        return true;
-    const struct obs o = {.ts = c->frame->ts,
-                          .frame = c->frame->number,
-                          .psn = psn | (uint32_t)OBS_ACK << 24,
-                          .msn = pkt->aeth.msn};
-    response_acknowledge(t, c->f->peer, roce_psn_add(psn, 1), &o, c->v);
-    if (f->trouble != NIL)
-        episode_response(t, c->f->peer, psn, false);
-    return true;
+    went->psns = went->in_flight = went->completed = 0;
+    went->flags = ROCE_V_RESPONSE;
+    if (acknowledge_one(t, flow_at(t, peer), d->psn)) {
+        went->flags |= ROCE_V_MSG_COMPLETES;
+        went->completed = 1;
+    } else {
+        any_acknowledged(t, peer, d, went);
+    }
 }
 
-bool usual_track(struct ctx *c)
+/* ---- all of it ---- */
+
+/* Returns whether the IP identification tells that the frame was sent before the one captured
+ * last. */
+FLOW_INLINE bool count(struct roce_flow_table *t, struct flow *f, const struct roce_digest *d,
+                       roce_duration *delta)
 {
-    const uint8_t op = c->pkt->op;
-    if (op == ROCE_OP_ACK)
-        return ack(c);
-    if (op > ROCE_OP_WRITE || !goes_on(c->t, c->f, c->pkt))
-        return false;
-    request(c);
-    return true;
+    const bool id_behind = sign_id_behind(f, d->ip_id);
+    f->flags |= (d->flags & DIGEST_MIGREQ ? F_MIG1 : F_MIG0) |
+                (d->ip_id != f->ip_id ? (uint32_t)F_ID_MOVES : 0);
+    if (!id_behind)
+        f->ip_id = d->ip_id;
+    sign_keep(f, d->sign, sign_time(d->ts), d->sign_attr);
+    *delta = (roce_duration)(d->ts - f->last_ts);
+    f->last_ts = d->ts;
+    f->last_frame = t->frame;
+    f->ttl = d->ttl;
+    f->packets++;
+    f->bytes += d->origlen;
+    f->payload += d->payload_len;
+    count_opcode(t, f, d->opcode);
+    return id_behind;
+}
+
+int flow_run(struct roce_flow_table *t, const struct run *run, roce_duration silence,
+             struct went *went)
+{
+    if (t->mirror_state == MIRROR_UNDECIDED)
+        return 0;
+    int i = 0;
+    while (i < run->n) {
+        const struct roce_digest *d = &run->digest[i];
+        const uint32_t id = run->id[i];
+        if (!(d->flags & DIGEST_PLAIN) || id == NIL)
+            break;
+        struct flow *f = flow_at(t, id);
+        const bool response = (d->kind & DIGEST_RESPONSE) != 0;
+        if (!is_alike(f, d) || !is_of(t, f, d, &run->pkt[i]) ||
+            !(response ? answers(t, f, d) : goes_on(t, f, d)))
+            break;
+        t->now = d->ts;
+        t->frame = digest_number(d, run->first);
+        t->frames++;
+        if (t->lru_on)
+            table_seen(t, id);
+        const bool id_behind = count(t, f, d, &went[i].delta);
+        went[i].flow = id;
+        if (response)
+            ack(t, f->peer, d, &went[i]);
+        else
+            request(t, run, i, id, id_behind, &went[i]);
+        if (went[i++].delta >= silence)
+            break;
+    }
+    return i;
 }

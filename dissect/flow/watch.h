@@ -242,6 +242,7 @@ struct watch_ext {
 struct roce_observer {
     struct roce_flow_table *flows;
     struct roce_observer_opts opts;
+    bool running;  /* inside flow_run, which is ahead of |now| and |frame| */
     bool mtu_told; /* the frame under way told a path MTU */
     roce_tstamp now;
     uint64_t frame;

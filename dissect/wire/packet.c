@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One frame from its first byte to its ICRC: a loop over headers, each of which names the next. */
 #include <roce/packet.h>
+#include <roce/plain.h>
 
 #include "fields.h"
 #include "walk.h"
@@ -105,31 +106,18 @@ static enum next step(struct walk *w, enum next next)
     return NEXT_STOP;
 }
 
-/* Nearly every frame is Ethernet, IPv4 without options, UDP 4791 and a BTH of a known opcode, of
- * lengths that agree, its headers captured: these are read in one go, with what the walk would have
- * said of them. For anything else returns false, and the walk begins anew. */
+/* A plain frame is read in one go, with what the walk would have said of it. For anything else
+ * returns false, and the walk begins anew. */
 static bool plain(const struct roce_frame *frame, struct roce_packet *pkt)
 {
-    enum { IP = ROCE_ETH_LEN, UDP = IP + ROCE_IPV4_LEN, BTH = UDP + ROCE_UDP_LEN };
-    enum { XTH = BTH + ROCE_BTH_LEN, SERVICE_SHIFT = 5 };
+    struct roce_plain at;
+    if (!roce_plain(frame, &at))
+        return false;
     const uint8_t *p = frame->data;
-    const uint32_t caplen = frame->caplen;
-    if (frame->linktype != ROCE_LINK_ETHERNET || caplen < XTH ||
-        load_be16(p + 12) != ROCE_ETHERTYPE_IPV4 || p[IP] != 0x45 || p[IP + 9] != PROTO_UDP ||
-        load_be16(p + UDP + 2) != ROCE_UDP_PORT || (load_be16(p + IP + 6) & 0x3FFF) != 0)
-        return false;
-    const uint32_t total_len = load_be16(p + IP + 2), end = IP + total_len;
-    const struct roce_opcode_info *info = roce_opcode_info(p[BTH]);
-    const uint32_t payload_off = XTH + info->ext_len;
-    const uint32_t tail = (p[BTH + 1] >> 4 & 3u) + ROCE_ICRC_LEN;
-    if (info->name == NULL || p[BTH] >> SERVICE_SHIFT == ROCE_SERVICE_RD ||
-        (p[BTH + 1] & 0xF) != 0 || load_be16(p + UDP + 4) + (uint32_t)ROCE_IPV4_LEN != total_len ||
-        end < payload_off + tail || caplen < payload_off)
-        return false;
-
+    const struct roce_opcode_info *info = at.info;
+    const uint32_t caplen = frame->caplen, end = at.end;
     const uint32_t avail = caplen < end ? caplen : end;
-    const uint32_t payload_len = end - tail - payload_off;
-    const uint32_t have = avail - payload_off;
+    const uint32_t have = avail - at.payload_off;
     pkt->kind = ROCE_KIND_ROCEV2;
     pkt->status = ROCE_STATUS_OK;
     pkt->layer = 0;
@@ -143,21 +131,21 @@ static bool plain(const struct roce_frame *frame, struct roce_packet *pkt)
     pkt->ethertype = ROCE_ETHERTYPE_IPV4;
     pkt->has = ROCE_HAS_ETH | ROCE_HAS_IP | ROCE_HAS_UDP | ROCE_HAS_BTH | ROCE_HAS_PAYLOAD;
     pkt->why = NULL;
-    pkt->ip_off = IP;
-    pkt->udp_off = UDP;
-    pkt->bth_off = BTH;
+    pkt->ip_off = ROCE_PLAIN_IP;
+    pkt->udp_off = ROCE_PLAIN_UDP;
+    pkt->bth_off = ROCE_PLAIN_BTH;
     pkt->lrh_off = pkt->dc_off = pkt->dc_len = 0;
-    pkt->payload_off = payload_off;
-    pkt->payload_len = payload_len;
-    pkt->payload_captured = have < payload_len ? have : payload_len;
+    pkt->payload_off = at.payload_off;
+    pkt->payload_len = at.payload_len;
+    pkt->payload_captured = have < at.payload_len ? have : at.payload_len;
     pkt->icrc_off = end - ROCE_ICRC_LEN;
     pkt->end_off = end;
     pkt->trailer_len = caplen - avail;
     eth_fields(p, &pkt->eth);
-    ipv4_fields(p + IP, &pkt->ip);
-    udp_fields(p + UDP, &pkt->udp);
-    bth_fields(p + BTH, &pkt->bth);
-    walk_plain_extended(pkt, info->headers, p + XTH);
+    ipv4_fields(p + ROCE_PLAIN_IP, &pkt->ip);
+    udp_fields(p + ROCE_PLAIN_UDP, &pkt->udp);
+    bth_fields(p + ROCE_PLAIN_BTH, &pkt->bth);
+    walk_plain_extended(pkt, info->headers, p + ROCE_PLAIN_XTH);
     return true;
 }
 

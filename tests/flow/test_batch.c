@@ -98,12 +98,24 @@ static struct roce_observer *observe(enum way way, bool icrc, struct events *eve
         /* Any cut will do; an odd one meets all remainders. */
         for (int at = 0; at < input.n; at += 77) {
             const int here = input.n - at < 77 ? input.n - at : 77;
-            uint64_t hash[77];
-            for (int i = 0; i < here; i++)
-                hash[i] = roce_flow_hash(roce_observer_flows(obs), &input.packet[at + i]);
-            roce_observer_update_batch(obs, &input.frame[at], &input.packet[at],
-                                       icrc ? &input.icrc[at] : NULL, at % 2 == 0 ? hash : NULL,
-                                       here);
+            struct roce_digest digest[77];
+            struct roce_packet packet[77];
+            struct roce_icrc judged[77];
+            struct roce_batch batch = {.n = here,
+                                       .frame = &input.frame[at],
+                                       .packet = &input.packet[at],
+                                       .icrc = icrc ? &input.icrc[at] : NULL};
+            if (at % 2 == 0) {
+                memset(packet, 0xEE, sizeof packet); /* what is left out is not read */
+                memset(judged, 0xEE, sizeof judged);
+                for (int i = 0; i < here; i++)
+                    (void)roce_flow_digest(roce_observer_flows(obs), &batch.frame[i], NULL, icrc,
+                                           &packet[i], &judged[i], &digest[i]);
+                batch.digest = digest;
+                batch.packet = packet;
+                batch.icrc = icrc ? judged : NULL;
+            }
+            roce_observer_update_batch(obs, &batch);
         }
     } else {
         for (int i = 0; i < input.n; i++) {

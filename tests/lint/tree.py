@@ -8,7 +8,7 @@ import sys
 
 # folder: what its #include "..." and <roce/...> may name besides its own folder
 ROCE = {
-    "dissect/wire": "types err psn opcode bth aeth xth net pfc mad cm icrc packet fmt".split(),
+    "dissect/wire": "types err psn opcode bth aeth xth net pfc mad cm icrc packet plain fmt".split(),
     "dissect/capture": "types err capture".split(),
 }
 ALONE = ("tools/engine", "tools/fabric")  # know the library and themselves, not each other

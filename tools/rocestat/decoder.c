@@ -2,8 +2,6 @@
 /* Batches of frames selected, decoded and checked by one thread. */
 #include "rocestat/decoder.h"
 
-#include <stddef.h>
-
 #include "common/input.h"
 #include "common/msg.h"
 
@@ -80,13 +78,12 @@ static inline void fetch_bytes(const struct roce_frame *frame)
 #define CLAIMS
 #endif
 
-CLAIMS static inline void claim(struct roce_packet *pkt)
+CLAIMS static inline void claim(const struct roce_digest *digest)
 {
 #if defined(__GNUC__)
-    for (size_t at = 0; at < offsetof(struct roce_packet, deth); at += 64)
-        __builtin_prefetch((const char *)pkt + at, 1);
+    __builtin_prefetch(digest, 1);
 #else
-    (void)pkt;
+    (void)digest;
 #endif
 }
 
@@ -102,25 +99,13 @@ static void decode_one(const struct decoder *decoder, const struct roce_frame *f
         *icrc = (struct roce_icrc){.status = ROCE_ICRC_UNCHECKED, .reason = ROCE_ICRC_NOT_ASKED};
 }
 
-/* Decodes the frames of |batch| and closes up over those that do not pass. */
-CLAIMS static void select_and_decode(struct decoder *decoder, struct feed_batch *batch)
+/* Closes up over the frames that do not pass, and decodes the others with |decode|. */
+static void select_frames(struct decoder *decoder, struct feed_batch *batch, bool decode)
 {
     const uint32_t snaplen = decoder->opts->common.snaplen;
     const bool selects = decoder->selection.expression[0] != '\0' || decoder->selection.roce_filter;
     const int n = batch->count;
     int kept = 0;
-    batch->checked = !decoder->opts->common.no_icrc;
-    batch->selection_failed = false;
-    if (!selects && snaplen == 0 && decoder->selection.filter == NULL) {
-        for (int i = 0; i < n; i++) {
-            claim(&batch->packet[i + CLAIM_AHEAD < n ? i + CLAIM_AHEAD : i]);
-            if (decoder->far && batch->checked && i + FETCH_AHEAD < n)
-                fetch_bytes(&batch->frame[i + FETCH_AHEAD]);
-            decode_one(decoder, &batch->frame[i], &batch->packet[i], &batch->icrc[i],
-                       batch->checked);
-        }
-        return;
-    }
     for (int i = 0; i < n; i++) {
         struct roce_frame *frame = &batch->frame[kept];
         *frame = batch->frame[i];
@@ -134,18 +119,40 @@ CLAIMS static void select_and_decode(struct decoder *decoder, struct feed_batch 
             frame->caplen = snaplen;
         struct roce_packet *pkt = &batch->packet[kept];
         struct roce_icrc *icrc = &batch->icrc[kept];
-        decode_one(decoder, frame, pkt, icrc, batch->checked);
-        if (matches(decoder, frame, pkt, batch->checked ? icrc : NULL))
+        if (decode)
+            decode_one(decoder, frame, pkt, icrc, batch->checked);
+        if (!decode || matches(decoder, frame, pkt, batch->checked ? icrc : NULL))
             kept++;
     }
     batch->count = kept;
 }
 
+CLAIMS static void digest_frames(const struct decoder *decoder, struct feed_batch *batch,
+                                 const struct roce_flow_table *flows)
+{
+    const int n = batch->count;
+    const bool far = decoder->far && batch->checked;
+    for (int i = 0; i < n; i++) {
+        claim(&batch->digest[i + CLAIM_AHEAD < n ? i + CLAIM_AHEAD : i]);
+        if (far && i + FETCH_AHEAD < n)
+            fetch_bytes(&batch->frame[i + FETCH_AHEAD]);
+        (void)roce_flow_digest(flows, &batch->frame[i], &decoder->decode, batch->checked,
+                               &batch->packet[i], &batch->icrc[i], &batch->digest[i]);
+    }
+}
+
 void decoder_run(struct decoder *decoder, struct feed_batch *batch,
                  const struct roce_flow_table *flows)
 {
-    select_and_decode(decoder, batch);
-    batch->hashed = flows != NULL;
-    for (int i = 0; batch->hashed && i < batch->count; i++)
-        batch->hash[i] = roce_flow_hash(flows, &batch->packet[i]);
+    const struct selection *selection = &decoder->selection;
+    const bool decode = decoder->whole || selection->filter != NULL || flows == NULL;
+    batch->checked = !decoder->opts->common.no_icrc;
+    batch->selection_failed = false;
+    batch->digested = !decode;
+    batch->decode = &decoder->decode;
+    if (decode || selection->expression[0] != '\0' || selection->roce_filter ||
+        decoder->opts->common.snaplen != 0)
+        select_frames(decoder, batch, decode);
+    if (!decode)
+        digest_frames(decoder, batch, flows);
 }

@@ -11,7 +11,8 @@ struct decoder {
     const struct stat_opts *opts;
     struct roce_decode_opts decode;
     struct selection selection;
-    bool far; /* frames may lie in another processor's cache */
+    bool whole; /* packets are wanted, not digests */
+    bool far;   /* frames may lie in another processor's cache */
 };
 
 /* decoder_init prepares a zeroed |decoder| for |opts|, which is kept, and the expression |bpf|.
@@ -21,8 +22,8 @@ int decoder_init(struct decoder *decoder, const struct stat_opts *opts, const ch
                  uint32_t linktype);
 void decoder_free(struct decoder *decoder);
 
-/* decoder_run decodes the frames of |batch| and closes up over those that do not pass. With |flows|
- * it finds their hashes, too. */
+/* decoder_run closes up over the frames of |batch| that do not pass, and digests the others for
+ * |flows|; without flows, or where whole packets are wanted, it decodes them all. */
 void decoder_run(struct decoder *decoder, struct feed_batch *batch,
                  const struct roce_flow_table *flows);
 

@@ -199,7 +199,8 @@ static struct feed_batch *next_alone(struct feed *feed)
 {
     struct feed_batch *batch = &feed->batch[0];
     fetch(feed, batch, 0);
-    decoder_run(&feed->worker[0].decoder, batch, NULL);
+    decoder_run(&feed->worker[0].decoder, batch,
+                atomic_load_explicit(&feed->flows, memory_order_relaxed));
     return batch;
 }
 
@@ -236,6 +237,8 @@ static int prepare_decoders(struct feed *feed)
     for (uint32_t i = 0; i < feed->jobs; i++) {
         feed->worker[i].feed = feed;
         feed->worker[i].decoder.far = feed->holds;
+        feed->worker[i].decoder.whole = feed->opts->interval_ns != 0 ||
+                                        feed->opts->listen != NULL || feed->opts->textfile != NULL;
         /* The kernel runs the expression over what comes from interfaces. */
         const int status = decoder_init(&feed->worker[i].decoder, feed->opts,
                                         feed->live ? "" : feed->opts->bpf, linktype);
@@ -248,7 +251,9 @@ static int prepare_decoders(struct feed *feed)
 static bool allocate(struct feed *feed)
 {
     feed->slots = feed->jobs == 1 ? 1 : feed->jobs * BATCHES_EACH;
-    feed->batch = calloc(feed->slots, sizeof(*feed->batch));
+    feed->batch = aligned_alloc(_Alignof(struct feed_batch), feed->slots * sizeof(*feed->batch));
+    if (feed->batch != NULL)
+        memset(feed->batch, 0, feed->slots * sizeof(*feed->batch));
     feed->worker = calloc(feed->jobs, sizeof(*feed->worker));
     return feed->batch != NULL && feed->worker != NULL;
 }

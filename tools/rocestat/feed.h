@@ -20,11 +20,12 @@
 enum { FEED_BATCH_ALONE = 64, FEED_BATCH = 1024 };
 
 struct feed_batch {
-    struct roce_packet packet[FEED_BATCH]; /* |count| of each: the frames that passed */
-    struct roce_frame frame[FEED_BATCH];
-    struct roce_icrc icrc[FEED_BATCH]; /* when |checked| */
-    uint64_t hash[FEED_BATCH];         /* when |hashed|: roce_flow_hash */
-    bool hashed;
+    struct roce_frame frame[FEED_BATCH]; /* |count| of each: the frames that passed */
+    _Alignas(64) struct roce_digest digest[FEED_BATCH]; /* when |digested| */
+    struct roce_packet packet[FEED_BATCH]; /* when |digested|, what roce_flow_digest has filled */
+    struct roce_icrc icrc[FEED_BATCH];     /* when |checked|, likewise */
+    bool digested;
+    const struct roce_decode_opts *decode; /* how the packets were decoded, and would be */
     int count;
     int read;  /* frames that the reader handed out; 0 at the end, negative enum roce_err */
     bool idle; /* no frames came for a while, but more may: |read| is 0 */

@@ -137,9 +137,13 @@ static void observe(struct run *run, const struct feed_batch *batch)
     if (run->interval.length_ns != 0 || run->headless != NULL)
         observe_singly(run, batch, n);
     else
-        roce_observer_update_batch(run->obs, batch->frame, batch->packet,
-                                   batch->checked ? batch->icrc : NULL,
-                                   batch->hashed ? batch->hash : NULL, n);
+        roce_observer_update_batch(
+            run->obs, &(struct roce_batch){.n = n,
+                                           .frame = batch->frame,
+                                           .digest = batch->digested ? batch->digest : NULL,
+                                           .decode = batch->decode,
+                                           .packet = batch->packet,
+                                           .icrc = batch->checked ? batch->icrc : NULL});
 }
 
 static void answer_ask(const struct run *run)

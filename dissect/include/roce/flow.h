@@ -49,9 +49,28 @@ bool roce_flow_update(struct roce_flow_table *table, const struct roce_frame *fr
                       const struct roce_packet *pkt, const struct roce_icrc *icrc,
                       struct roce_verdict *verdict);
 
-/* roce_flow_hash returns what |table| finds the flow of |pkt| by, 0 when it has none. It reads
- * nothing of |table| that ever changes: other threads may call it while one updates. */
-uint64_t roce_flow_hash(const struct roce_flow_table *table, const struct roce_packet *pkt);
+/* struct roce_digest is what flow state reads of a packet that only carries its flow on, in one
+ * cache line. Only the library reads it. */
+struct roce_digest {
+    roce_tstamp ts;
+    uint32_t hash, sign;
+    uint32_t src, dst;
+    uint32_t dqpn : 24, opcode : 8;
+    uint32_t psn : 24, flags : 8;
+    uint16_t origlen, payload_len, ip_id, sport;
+    uint8_t tos, ttl, sign_attr, kind;
+    uint32_t number, rkey;
+    uint32_t length_msn; /* of the RETH the length, of an ACK the MSN */
+    uint64_t va;
+};
+
+/* roce_flow_digest fills |digest| for |frame|. Most frames need no more; for the others it decodes
+ * the packet into |pkt|, and the ICRC into |icrc| with |check_icrc|, as roce_packet_decode and
+ * roce_icrc_check do, and returns true. |opts| may be NULL, |icrc| too without |check_icrc|. It
+ * reads nothing of |table| that ever changes: other threads may call it while one updates. */
+bool roce_flow_digest(const struct roce_flow_table *table, const struct roce_frame *frame,
+                      const struct roce_decode_opts *opts, bool check_icrc, struct roce_packet *pkt,
+                      struct roce_icrc *icrc, struct roce_digest *digest);
 
 /* roce_flow_prefetch asks the processor to fetch what roce_flow_update will touch for |pkt|; for
  * callers that decode a batch before they update. */

@@ -60,16 +60,27 @@ bool roce_observer_update(struct roce_observer *obs, const struct roce_frame *fr
                           const struct roce_packet *pkt, const struct roce_icrc *icrc,
                           struct roce_verdict *verdict);
 
-/* roce_observer_update_batch feeds |n| frames like roce_observer_update, cheaper, and without
- * telling what state makes of each. |icrc| is NULL or has |n| entries; |hash| is NULL or has |n|
- * results of roce_flow_hash. */
-void roce_observer_update_batch(struct roce_observer *obs, const struct roce_frame *frame,
-                                const struct roce_packet *pkt, const struct roce_icrc *icrc,
-                                const uint64_t *hash, int n);
+/* Frames for roce_observer_update_batch. Their numbers ascend by less than 2^32 in all. */
+struct roce_batch {
+    int n;
+    const struct roce_frame *frame;
+    /* NULL: all packets are there. Else of each frame what roce_flow_digest, asked for the ICRC if
+     * |icrc| is given, has filled; the members of |packet| and |icrc| that it has not filled are
+     * not read. Frames that prove to need it are decoded with |decode|. */
+    const struct roce_digest *digest;
+    const struct roce_decode_opts *decode; /* may be NULL */
+    const struct roce_packet *packet;
+    const struct roce_icrc *icrc; /* NULL: not asked */
+};
 
-/* roce_observer_update_brief does the same and tells what state makes of each frame in |verdict|,
- * |n| entries: of frames that go on as those before them did only flow, flags, psns, in_flight,
- * completed and delta, of all others everything. */
+/* roce_observer_update_batch feeds frames like roce_observer_update, cheaper, and without telling
+ * what state makes of each. */
+void roce_observer_update_batch(struct roce_observer *obs, const struct roce_batch *batch);
+
+/* roce_observer_update_brief does the same with packets that are decoded, |n| of each; |icrc| may
+ * be NULL. It tells what state makes of each frame in |verdict|: of frames that go on as those
+ * before them did only flow, flags, psns, in_flight, completed and delta, of all others everything.
+ */
 void roce_observer_update_brief(struct roce_observer *obs, const struct roce_frame *frame,
                                 const struct roce_packet *pkt, const struct roce_icrc *icrc, int n,
                                 struct roce_verdict *verdict);

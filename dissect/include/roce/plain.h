@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The frame that nearly every one is: Ethernet, IPv4 without options, UDP 4791 and a BTH of a known
+ * opcode, of lengths that agree. All its headers lie at fixed places, and it can be read without
+ * walking from one to the next. */
+#ifndef ROCE_PLAIN_H
+#define ROCE_PLAIN_H
+
+#include <roce/bth.h>
+#include <roce/net.h>
+#include <roce/opcode.h>
+#include <roce/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Offsets from the first byte of a plain frame. */
+enum roce_plain_off {
+    ROCE_PLAIN_IP = ROCE_ETH_LEN,
+    ROCE_PLAIN_UDP = ROCE_PLAIN_IP + ROCE_IPV4_LEN,
+    ROCE_PLAIN_BTH = ROCE_PLAIN_UDP + ROCE_UDP_LEN,
+    ROCE_PLAIN_XTH = ROCE_PLAIN_BTH + ROCE_BTH_LEN, /* extended headers, if there are any */
+};
+
+struct roce_plain {
+    const struct roce_opcode_info *info;
+    uint32_t payload_off, payload_len;
+    uint32_t end; /* of the packet by its IP length, ICRC included; may lie behind the captured
+                     bytes */
+};
+
+static inline uint16_t roce_plain_be16(const uint8_t *p)
+{
+    return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+static inline uint32_t roce_plain_be32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/* roce_plain tells whether |frame| is plain, its headers captured, and fills |plain| if so. RD is
+ * never plain. */
+static inline bool roce_plain(const struct roce_frame *frame, struct roce_plain *plain)
+{
+    enum { PROTO_UDP = 17, VERSION_AND_LENGTH = 0x45, FRAGMENT = 0x3FFF, SERVICE_SHIFT = 5 };
+    const uint8_t *p = frame->data, *ip = p + ROCE_PLAIN_IP, *bth = p + ROCE_PLAIN_BTH;
+    if (frame->linktype != ROCE_LINK_ETHERNET || frame->caplen < ROCE_PLAIN_XTH ||
+        roce_plain_be16(p + 12) != ROCE_ETHERTYPE_IPV4 || ip[0] != VERSION_AND_LENGTH ||
+        ip[9] != PROTO_UDP || roce_plain_be16(p + ROCE_PLAIN_UDP + 2) != ROCE_UDP_PORT ||
+        (roce_plain_be16(ip + 6) & FRAGMENT) != 0)
+        return false;
+    const uint32_t total_len = roce_plain_be16(ip + 2);
+    const uint32_t tail = (bth[1] >> 4 & 3u) + ROCE_ICRC_LEN;
+    plain->info = roce_opcode_info(bth[0]);
+    plain->end = ROCE_PLAIN_IP + total_len;
+    plain->payload_off = ROCE_PLAIN_XTH + (uint32_t)plain->info->ext_len;
+    plain->payload_len = plain->end - tail - plain->payload_off;
+    return plain->info->name != NULL && bth[0] >> SERVICE_SHIFT != ROCE_SERVICE_RD &&
+           (bth[1] & 0xF) == 0 &&
+           roce_plain_be16(p + ROCE_PLAIN_UDP + 4) + (uint32_t)ROCE_IPV4_LEN == total_len &&
+           plain->end >= plain->payload_off + tail && frame->caplen >= plain->payload_off;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
