@@ -82,8 +82,7 @@ void digest_packet(const struct roce_flow_table *t, const struct roce_frame *fra
         d->number = (uint32_t)frame->number;
         d->sign = sign_packet(pkt, icrc);
         d->sign_attr = sign_attributes(pkt);
-        memcpy(&d->src, pkt->ip.src + 12, sizeof d->src);
-        memcpy(&d->dst, pkt->ip.dst + 12, sizeof d->dst);
+        d->addresses = digest_addresses(pkt->ip.src, pkt->ip.dst);
         d->dqpn = pkt->bth.dqpn & ROCE_QPN_MASK;
         d->opcode = pkt->bth.opcode;
         d->psn = pkt->bth.psn & ROCE_PSN_MASK;
@@ -126,38 +125,45 @@ static bool digest_bytes(const struct roce_flow_table *t, const struct roce_fram
         flags |= DIGEST_ICRC_OK;
     }
     if (at.info->headers & ROCE_H_RETH) {
+        const uint64_t va = (uint64_t)roce_plain_be32(xth) << 32 | roce_plain_be32(xth + 4);
+        const uint32_t length = roce_plain_be32(xth + 12);
         flags |= DIGEST_RETH;
-        d->va = (uint64_t)roce_plain_be32(xth) << 32 | roce_plain_be32(xth + 4);
+        more ^= sign_reth(va, length);
+        d->va = va;
         d->rkey = roce_plain_be32(xth + 8);
-        d->length_msn = roce_plain_be32(xth + 12);
-        more ^= sign_reth(d->va, d->length_msn);
+        d->length_msn = length;
     } else if (aeth) {
-        d->length_msn = syndrome_msn & 0xFFFFFF;
         more ^= syndrome_msn;
+        d->length_msn = syndrome_msn & ROCE_PSN_MASK;
     }
-    const uint32_t psn = roce_plain_be32(bth + 8), dqpn = roce_plain_be32(bth + 4);
-    const bool ackreq = psn >> 31 != 0;
+    /* No member is read back: a word just put together from parts stalls who loads it. */
+    const uint32_t word2 = roce_plain_be32(bth + 8), word1 = roce_plain_be32(bth + 4);
+    const uint32_t psn = word2 & ROCE_PSN_MASK, dqpn = word1 & ROCE_QPN_MASK;
+    const uint16_t ip_id = roce_plain_be16(ip + 4);
+    const uint8_t opcode = bth[0], ttl = ip[8];
+    const bool ackreq = word2 >> 31 != 0;
+    uint64_t addresses;
+    memcpy(&addresses, ip + 12, sizeof addresses);
     flags |= (tos & 3) != ROCE_ECN_NOT_ECT ? DIGEST_ECT : 0;
     flags |= ackreq ? DIGEST_ACKREQ : 0;
     flags |= bth[1] & 0x40 ? DIGEST_MIGREQ : 0;
     d->ts = frame->ts;
-    d->number = (uint32_t)frame->number;
-    d->origlen = (uint16_t)frame->origlen;
-    d->payload_len = (uint16_t)at.payload_len;
-    d->ip_id = roce_plain_be16(ip + 4);
-    d->sport = roce_plain_be16(p + ROCE_PLAIN_UDP);
-    d->tos = tos;
-    d->ttl = ip[8];
-    d->kind = kinds[bth[0]];
-    memcpy(&d->src, ip + 12, sizeof d->src);
-    memcpy(&d->dst, ip + 16, sizeof d->dst);
+    d->hash = table_hash_v4(t, addresses, dqpn);
+    d->sign = sign_fields(psn, opcode, ip_id, at.payload_len, ackreq, more);
+    d->addresses = addresses;
     d->dqpn = dqpn & ROCE_QPN_MASK;
-    d->opcode = bth[0];
+    d->opcode = opcode;
     d->psn = psn & ROCE_PSN_MASK;
     d->flags = flags;
-    d->hash = table_hash_v4(t, d->src, d->dst, d->dqpn);
-    d->sign = sign_fields(d->psn, bth[0], d->ip_id, at.payload_len, ackreq, more);
-    d->sign_attr = sign_hops(ip[8], tos, 0, p);
+    d->origlen = (uint16_t)frame->origlen;
+    d->payload_len = (uint16_t)at.payload_len;
+    d->ip_id = ip_id;
+    d->sport = roce_plain_be16(p + ROCE_PLAIN_UDP);
+    d->tos = tos;
+    d->ttl = ttl;
+    d->sign_attr = sign_hops(ttl, tos, 0, p);
+    d->kind = kinds[opcode];
+    d->number = (uint32_t)frame->number;
     return true;
 }
 

@@ -5,12 +5,14 @@
 
 #include <roce/flow.h>
 
+#include <string.h>
+
 enum digest_flag {
     DIGEST_ECT = 1 << 0, /* these two are in the order of F_ECT and F_ICRC_OK: see usual.c */
     DIGEST_ICRC_OK = 1 << 1,
     DIGEST_FLOW = 1 << 2,   /* the frame belongs to a flow; without, nothing else is valid */
     DIGEST_PLAIN = 1 << 3,  /* it may be usual; without, only what tells the flow is valid */
-    DIGEST_DIRECT = 1 << 4, /* IPv4 in no tunnel: |src| and |dst| say it all */
+    DIGEST_DIRECT = 1 << 4, /* IPv4 in no tunnel: |addresses| say it all */
     DIGEST_ACKREQ = 1 << 5,
     DIGEST_MIGREQ = 1 << 6,
     DIGEST_RETH = 1 << 7,
@@ -43,6 +45,17 @@ static inline uint8_t digest_pos(const struct roce_digest *d)
 static inline uint8_t digest_priority(const struct roce_digest *d)
 {
     return d->kind & DIGEST_TAGGED ? d->kind >> DIGEST_PCP_SHIFT : d->tos >> 5;
+}
+
+/* IPv4 addresses as they lie in a frame, side by side. */
+static inline uint64_t digest_addresses(const uint8_t src[16], const uint8_t dst[16])
+{
+    uint8_t bytes[8];
+    uint64_t addresses;
+    memcpy(bytes, src + 12, 4);
+    memcpy(bytes + 4, dst + 12, 4);
+    memcpy(&addresses, bytes, sizeof addresses);
+    return addresses;
 }
 
 /* The number of the frame, in a batch that begins with frame |first|. */

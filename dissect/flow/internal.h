@@ -420,7 +420,7 @@ uint32_t table_find(const struct roce_flow_table *t, uint32_t path, uint32_t dqp
 /* table_hash is what the index finds the flow of |pkt| by; table_hash_v4 the same for IPv4
  * addresses as they lie in the frame, in no tunnel. */
 uint32_t table_hash(const struct roce_flow_table *t, const struct roce_packet *pkt);
-uint32_t table_hash_v4(const struct roce_flow_table *t, uint32_t src, uint32_t dst, uint32_t dqpn);
+uint32_t table_hash_v4(const struct roce_flow_table *t, uint64_t addresses, uint32_t dqpn);
 bool table_is_on_path(const struct path *p, const struct roce_packet *pkt);
 /* table_get returns the flow of |pkt|, whose table_hash is |hash|, a new one if need be. */
 uint32_t table_get(struct roce_flow_table *t, const struct roce_packet *pkt, uint32_t hash,

@@ -51,9 +51,9 @@ void flow_look(const struct roce_flow_table *t, const struct roce_digest *d, int
         prefetch_line(&t->flow_index[d[i].hash & t->flow_mask]);
     for (int i = 0; i < n; i++) {
         id[i] = d[i].flags & DIGEST_FLOW ? likely(t, d[i].hash) : NIL;
+        const bool response = (d[i].kind & DIGEST_RESPONSE) != 0;
         if (id[i] == NIL)
             continue;
-        const bool response = (d[i].kind & DIGEST_RESPONSE) != 0;
         fetch_flow(flow_at(t, id[i]), response);
         if (response)
             answers[n_answers++] = id[i];

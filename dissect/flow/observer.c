@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#define AHEAD (2 * LOOK_MAX)
+
 #define DEFAULT_MAX_FLOWS ROCE_FLOW_MAX_DEFAULT
 /* Shorter silences are not compared with ACK timeouts: 4.096 us * 2^12. */
 #define SILENCE_MIN ((roce_duration)4096 << IDLE_EXP_MIN)
@@ -278,46 +280,67 @@ static void usual_paused(struct roce_observer *obs, const struct roce_digest *d,
     pauses_data(obs, digest_priority(d), &v);
 }
 
+/* What is to be done at the time of a usual frame: seldom anything. */
+FLOW_SELDOM void usual_due(struct roce_observer *obs, const struct run *run, int i,
+                           const struct went *went)
+{
+    const struct roce_digest *d = &run->digest[i];
+    obs->now = d->ts;
+    obs->frame = digest_number(d, run->first);
+    if (obs->now >= obs->congestion->next_due)
+        congestion_poll(obs);
+    if (obs->pauses->n > 0)
+        usual_paused(obs, d, went);
+    if (went->delta >= SILENCE_MIN)
+        usual_silence(obs, went);
+}
+
+/* The first frame with payload that is not ECN-capable. */
+FLOW_SELDOM void first_not_ect(struct roce_observer *obs, const struct run *run, int i)
+{
+    obs->not_ect_frame = digest_number(&run->digest[i], run->first);
+}
+
 /* any_frame for frames that flow state found usual. */
 static void usual_frames(struct roce_observer *obs, const struct run *run, const struct went *went,
                          int n)
 {
     struct roce_capture_totals *t = &obs->totals;
+    struct recent *recent = &obs->recent;
+    const bool paused = obs->pauses->n > 0;
     uint64_t bytes = 0, icrc_ok = 0;
     for (int i = 0; i < n; i++) {
         const struct roce_digest *d = &run->digest[i];
         const enum roce_ecn ecn = d->tos & 3;
         struct dscp_state *dscp = &obs->congestion->dscp[d->tos >> 2];
-        obs->now = d->ts;
-        obs->frame = digest_number(d, run->first);
-        count_time(t, d->ts);
         bytes += d->origlen;
         icrc_ok += (d->flags & DIGEST_ICRC_OK) != 0;
-        keep_frame(&obs->recent, went[i].flow, d->origlen, d->ts);
+        count_time(t, d->ts);
+        keep_frame(recent, went[i].flow, d->origlen, d->ts);
         dscp->bytes += d->origlen;
         dscp->ecn[ecn]++;
         if (d->payload_len > 0 && obs->data_ecn[ecn]++ == 0 && ecn == ROCE_ECN_NOT_ECT)
-            obs->not_ect_frame = obs->frame;
-        if (obs->now >= obs->congestion->next_due)
-            congestion_poll(obs);
+            first_not_ect(obs, run, i);
         if (d->flags & DIGEST_RETH)
-            *next_request(&obs->recent) = (struct recent_request){.flow = went[i].flow,
-                                                                  .psn = d->psn,
-                                                                  .op = digest_op(d),
-                                                                  .va = d->va,
-                                                                  .rkey = d->rkey,
-                                                                  .length = d->length_msn};
+            *next_request(recent) = (struct recent_request){.flow = went[i].flow,
+                                                            .psn = d->psn,
+                                                            .op = digest_op(d),
+                                                            .va = d->va,
+                                                            .rkey = d->rkey,
+                                                            .length = d->length_msn};
         if (!(d->flags & DIGEST_DIRECT) && run->pkt[i].n_tunnel > 0)
             t->encapsulated++;
         if (d->kind & DIGEST_TAGGED) {
             dscp->tagged++;
             obs->tagged[d->kind >> DIGEST_PCP_SHIFT]++;
         }
-        if (obs->pauses->n > 0)
-            usual_paused(obs, d, &went[i]);
-        if (went[i].delta >= SILENCE_MIN)
-            usual_silence(obs, &went[i]);
+        if (d->ts >= obs->congestion->next_due || paused || went[i].delta >= SILENCE_MIN)
+            usual_due(obs, run, i, &went[i]);
     }
+    if (n == 0)
+        return;
+    obs->now = run->digest[n - 1].ts;
+    obs->frame = digest_number(&run->digest[n - 1], run->first);
     t->packets += (uint64_t)n;
     t->rocev2 += (uint64_t)n;
     t->bytes += bytes;
@@ -377,6 +400,13 @@ static void update_run(struct roce_observer *obs, struct run run, struct roce_ve
     }
 }
 
+/* Digests may come from another processor, which takes longer than to read them. */
+static void fetch_digests(const struct roce_batch *batch, int at)
+{
+    for (int i = at; i < batch->n && i < at + LOOK_MAX; i++)
+        prefetch_read(&batch->digest[i]);
+}
+
 static void update_many(struct roce_observer *obs, const struct roce_batch *batch,
                         struct roce_verdict *verdict)
 {
@@ -395,6 +425,8 @@ static void update_many(struct roce_observer *obs, const struct roce_batch *batc
         for (int i = 0; i < run.n && run.decoded; i++)
             digest_packet(obs->flows, &run.frame[i], &run.pkt[i],
                           run.icrc == NULL ? NULL : &run.icrc[i], &digest[i]);
+        if (!run.decoded)
+            fetch_digests(batch, at + AHEAD);
         flow_look(obs->flows, run.digest, run.n, id);
         update_run(obs, run, verdict == NULL ? NULL : verdict + at);
     }

@@ -48,14 +48,15 @@ static inline uint32_t sign_packet(const struct roce_packet *pkt, const struct r
 /* A hash of what a router or a mirror changes. |macs|: destination and source, or NULL. */
 static inline uint8_t sign_hops(uint8_t ttl, uint8_t tos, uint32_t tags, const uint8_t *macs)
 {
-    uint32_t h = ((uint32_t)ttl << 8 | tos) + tags;
+    uint64_t h = ((uint64_t)tags << 16) + ((uint32_t)ttl << 8 | tos);
     if (macs != NULL) {
-        uint32_t src, dst;
-        memcpy(&dst, macs + 2, sizeof dst);
-        memcpy(&src, macs + 8, sizeof src);
-        h += src * 3 + dst * 5;
+        uint64_t first;
+        uint32_t last;
+        memcpy(&first, macs, sizeof first);
+        memcpy(&last, macs + 8, sizeof last);
+        h += (first ^ (uint64_t)last << 24) * UINT64_C(0xC2B2AE3D27D4EB4F);
     }
-    return (uint8_t)(h * UINT32_C(0x9E3779B1) >> 24);
+    return (uint8_t)(h * UINT64_C(0x9E3779B97F4A7C15) >> 56);
 }
 
 static inline uint8_t sign_attributes(const struct roce_packet *pkt)

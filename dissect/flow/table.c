@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The flow table: paths (address pairs) and flows in two open-addressing indexes that grow inside
  * memory reserved at the start, eviction of the least recently seen flow. */
+#include "digest.h"
 #include "internal.h"
 #include "space.h"
 
@@ -19,13 +20,6 @@ static uint64_t mix(uint64_t h, uint64_t v)
     return h ^ h >> 29;
 }
 
-static uint32_t load32(const uint8_t *p)
-{
-    uint32_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
 static uint64_t load64(const uint8_t *p)
 {
     uint64_t v;
@@ -40,9 +34,9 @@ static bool is_v4(const uint8_t address[16])
 }
 
 /* Most captures are IPv4, and this is on every packet's path. */
-static uint64_t v4_hash(const struct roce_flow_table *t, uint32_t src, uint32_t dst)
+static uint64_t v4_hash(const struct roce_flow_table *t, uint64_t addresses)
 {
-    const uint64_t h = (((uint64_t)src << 32 | dst) ^ t->seed) * UINT64_C(0xC2B2AE3D27D4EB4F);
+    const uint64_t h = (addresses ^ t->seed) * UINT64_C(0xC2B2AE3D27D4EB4F);
     return h ^ h >> 32;
 }
 
@@ -50,7 +44,7 @@ static uint64_t path_hash(const struct roce_flow_table *t, const uint8_t src[16]
                           const uint8_t dst[16], uint64_t tunnel)
 {
     if (tunnel == 0 && is_v4(src) && is_v4(dst))
-        return v4_hash(t, load32(src + 12), load32(dst + 12));
+        return v4_hash(t, digest_addresses(src, dst));
     /* Products side by side, not one after the other. */
     const uint64_t a = (load64(src + 8) ^ t->seed) * UINT64_C(0x9E3779B97F4A7C15);
     const uint64_t b = (load64(dst + 8) + t->seed) * UINT64_C(0xC2B2AE3D27D4EB4F);
@@ -358,9 +352,9 @@ static uint32_t flow_create(struct roce_flow_table *t, uint32_t path, uint32_t d
 
 /* ---- the flow of a packet ---- */
 
-uint32_t table_hash_v4(const struct roce_flow_table *t, uint32_t src, uint32_t dst, uint32_t dqpn)
+uint32_t table_hash_v4(const struct roce_flow_table *t, uint64_t addresses, uint32_t dqpn)
 {
-    return (uint32_t)flow_hash(v4_hash(t, src, dst), dqpn);
+    return (uint32_t)flow_hash(v4_hash(t, addresses), dqpn);
 }
 
 uint32_t table_hash(const struct roce_flow_table *t, const struct roce_packet *pkt)

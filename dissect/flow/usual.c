@@ -30,8 +30,7 @@ static bool is_of(const struct roce_flow_table *t, const struct flow *f,
         return false;
     if (!(d->flags & DIGEST_DIRECT) || !path->direct)
         return table_is_on_path(path, pkt);
-    return memcmp(path->src + 12, &d->src, sizeof d->src) == 0 &&
-           memcmp(path->dst + 12, &d->dst, sizeof d->dst) == 0;
+    return digest_addresses(path->src, path->dst) == d->addresses;
 }
 
 static bool mtu_is(const struct flow *f, uint32_t len)
@@ -40,28 +39,22 @@ static bool mtu_is(const struct flow *f, uint32_t len)
 }
 
 /* Whether a SEND or WRITE packet goes on as its flow did. */
-static bool goes_on(const struct roce_flow_table *t, const struct flow *f,
-                    const struct roce_digest *d)
+static bool goes_on(const struct flow *f, const struct flow *peer, const struct roce_digest *d)
 {
     const uint32_t psn = d->psn;
     const uint8_t pos = digest_pos(d);
     if ((f->flags & (F_PSN | F_SLACK | F_UNA)) != (F_PSN | F_UNA) || psn != f->next_psn ||
-        f->peer == NIL || roce_psn_diff(f->una, psn) > 0 ||
-        roce_psn_diff(roce_psn_add(psn, 1), f->low_psn) < 0)
+        roce_psn_diff(f->una, psn) > 0 || roce_psn_diff(roce_psn_add(psn, 1), f->low_psn) < 0)
         return false;
     if (pos != ROCE_POS_FIRST && pos != ROCE_POS_MIDDLE)
         return true;
     /* Anything else would be news about the path MTU. */
-    return mtu_is(f, d->payload_len) && mtu_is(flow_at(t, f->peer), d->payload_len);
+    return mtu_is(f, d->payload_len) && mtu_is(peer, d->payload_len);
 }
 
-/* Whether an ACK is of what its peer has sent. */
-static bool answers(const struct roce_flow_table *t, const struct flow *f,
-                    const struct roce_digest *d)
+/* Whether an ACK is of what |peer| has sent. */
+static bool answers(const struct flow *peer, const struct roce_digest *d)
 {
-    if (f->peer == NIL)
-        return false;
-    const struct flow *peer = flow_at(t, f->peer);
     return (peer->flags & F_PSN) != 0 && roce_psn_diff(d->psn, peer->next_psn) < 0;
 }
 
@@ -196,10 +189,10 @@ static uint32_t inside(struct roce_flow_table *t, struct flow *f, uint32_t id,
     return last ? ROCE_V_MSG_LAST : 0;
 }
 
-FLOW_INLINE void request(struct roce_flow_table *t, const struct run *run, int i, uint32_t id,
+FLOW_INLINE void request(struct roce_flow_table *t, struct flow *f, const struct run *run, int i,
                          bool id_behind, struct went *went)
 {
-    struct flow *f = flow_at(t, id);
+    const uint32_t id = went->flow;
     const struct roce_digest *d = &run->digest[i];
     const uint8_t op = digest_op(d), pos = digest_pos(d);
     const bool asks = (d->flags & DIGEST_ACKREQ) != 0;
@@ -272,16 +265,16 @@ FLOW_INLINE bool acknowledge_one(struct roce_flow_table *t, struct flow *f, uint
     return true;
 }
 
-FLOW_INLINE void ack(struct roce_flow_table *t, uint32_t peer, const struct roce_digest *d,
-                     struct went *went)
+FLOW_INLINE void ack(struct roce_flow_table *t, struct flow *f, uint32_t id,
+                     const struct roce_digest *d, struct went *went)
 {
     went->psns = went->in_flight = went->completed = 0;
     went->flags = ROCE_V_RESPONSE;
-    if (acknowledge_one(t, flow_at(t, peer), d->psn)) {
+    if (acknowledge_one(t, f, d->psn)) {
         went->flags |= ROCE_V_MSG_COMPLETES;
         went->completed = 1;
     } else {
-        any_acknowledged(t, peer, d, went);
+        any_acknowledged(t, id, d, went);
     }
 }
 
@@ -312,32 +305,33 @@ FLOW_INLINE bool count(struct roce_flow_table *t, struct flow *f, const struct r
 int flow_run(struct roce_flow_table *t, const struct run *run, roce_duration silence,
              struct went *went)
 {
-    if (t->mirror_state == MIRROR_UNDECIDED)
-        return 0;
+    const int n = t->mirror_state == MIRROR_UNDECIDED ? 0 : run->n;
     int i = 0;
-    while (i < run->n) {
+    while (i < n) {
         const struct roce_digest *d = &run->digest[i];
         const uint32_t id = run->id[i];
         if (!(d->flags & DIGEST_PLAIN) || id == NIL)
             break;
         struct flow *f = flow_at(t, id);
+        if (!is_alike(f, d) || f->peer == NIL || !is_of(t, f, d, &run->pkt[i]))
+            break;
+        struct flow *peer = flow_at(t, f->peer);
         const bool response = (d->kind & DIGEST_RESPONSE) != 0;
-        if (!is_alike(f, d) || !is_of(t, f, d, &run->pkt[i]) ||
-            !(response ? answers(t, f, d) : goes_on(t, f, d)))
+        if (!(response ? answers(peer, d) : goes_on(f, peer, d)))
             break;
         t->now = d->ts;
         t->frame = digest_number(d, run->first);
-        t->frames++;
         if (t->lru_on)
             table_seen(t, id);
-        const bool id_behind = count(t, f, d, &went[i].delta);
         went[i].flow = id;
+        const bool id_behind = count(t, f, d, &went[i].delta);
         if (response)
-            ack(t, f->peer, d, &went[i]);
+            ack(t, peer, f->peer, d, &went[i]);
         else
-            request(t, run, i, id, id_behind, &went[i]);
+            request(t, f, run, i, id_behind, &went[i]);
         if (went[i++].delta >= silence)
             break;
     }
+    t->frames += (uint64_t)i;
     return i;
 }

@@ -131,11 +131,12 @@ CLAIMS static void digest_frames(const struct decoder *decoder, struct feed_batc
                                  const struct roce_flow_table *flows)
 {
     const int n = batch->count;
-    const bool far = decoder->far && batch->checked;
     for (int i = 0; i < n; i++) {
-        claim(&batch->digest[i + CLAIM_AHEAD < n ? i + CLAIM_AHEAD : i]);
-        if (far && i + FETCH_AHEAD < n)
-            fetch_bytes(&batch->frame[i + FETCH_AHEAD]);
+        if (decoder->far) {
+            claim(&batch->digest[i + CLAIM_AHEAD < n ? i + CLAIM_AHEAD : i]);
+            if (batch->checked && i + FETCH_AHEAD < n)
+                fetch_bytes(&batch->frame[i + FETCH_AHEAD]);
+        }
         (void)roce_flow_digest(flows, &batch->frame[i], &decoder->decode, batch->checked,
                                &batch->packet[i], &batch->icrc[i], &batch->digest[i]);
     }

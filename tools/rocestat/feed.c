@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,8 +253,10 @@ static bool allocate(struct feed *feed)
 {
     feed->slots = feed->jobs == 1 ? 1 : feed->jobs * BATCHES_EACH;
     feed->batch = aligned_alloc(_Alignof(struct feed_batch), feed->slots * sizeof(*feed->batch));
-    if (feed->batch != NULL)
-        memset(feed->batch, 0, feed->slots * sizeof(*feed->batch));
+    for (uint32_t i = 0; i < feed->slots && feed->batch != NULL;
+         i++) /* the arrays fill by themselves */
+        memset(&feed->batch[i].digested, 0,
+               sizeof(*feed->batch) - offsetof(struct feed_batch, digested));
     feed->worker = calloc(feed->jobs, sizeof(*feed->worker));
     return feed->batch != NULL && feed->worker != NULL;
 }

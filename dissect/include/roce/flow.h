@@ -54,7 +54,7 @@ bool roce_flow_update(struct roce_flow_table *table, const struct roce_frame *fr
 struct roce_digest {
     roce_tstamp ts;
     uint32_t hash, sign;
-    uint32_t src, dst;
+    uint64_t addresses;
     uint32_t dqpn : 24, opcode : 8;
     uint32_t psn : 24, flags : 8;
     uint16_t origlen, payload_len, ip_id, sport;

@@ -43,12 +43,14 @@ static inline uint32_t roce_plain_be32(const uint8_t *p)
  * never plain. */
 static inline bool roce_plain(const struct roce_frame *frame, struct roce_plain *plain)
 {
-    enum { PROTO_UDP = 17, VERSION_AND_LENGTH = 0x45, FRAGMENT = 0x3FFF, SERVICE_SHIFT = 5 };
+    enum { PROTO_UDP = 17, VERSION_AND_LENGTH = 0x45, SERVICE_SHIFT = 5 };
     const uint8_t *p = frame->data, *ip = p + ROCE_PLAIN_IP, *bth = p + ROCE_PLAIN_BTH;
+    /* EtherType, version and length of the header; fragment bits and protocol. */
+    const uint32_t kind = ROCE_ETHERTYPE_IPV4 << 16 | VERSION_AND_LENGTH << 8;
     if (frame->linktype != ROCE_LINK_ETHERNET || frame->caplen < ROCE_PLAIN_XTH ||
-        roce_plain_be16(p + 12) != ROCE_ETHERTYPE_IPV4 || ip[0] != VERSION_AND_LENGTH ||
-        ip[9] != PROTO_UDP || roce_plain_be16(p + ROCE_PLAIN_UDP + 2) != ROCE_UDP_PORT ||
-        (roce_plain_be16(ip + 6) & FRAGMENT) != 0)
+        (roce_plain_be32(p + 12) & 0xFFFFFF00) != kind ||
+        (roce_plain_be32(ip + 6) & 0x3FFF00FF) != PROTO_UDP ||
+        roce_plain_be16(p + ROCE_PLAIN_UDP + 2) != ROCE_UDP_PORT)
         return false;
     const uint32_t total_len = roce_plain_be16(ip + 2);
     const uint32_t tail = (bth[1] >> 4 & 3u) + ROCE_ICRC_LEN;
