@@ -392,11 +392,13 @@ static void update_run(struct roce_observer *obs, struct run run, struct roce_ve
         }
         run.frame += n;
         run.pkt += n;
-        run.icrc += run.icrc == NULL ? 0 : n;
+        if (run.icrc != NULL)
+            run.icrc += n;
         run.digest += n;
         run.id += n;
         run.n -= n;
-        verdict += verdict == NULL ? 0 : n;
+        if (verdict != NULL)
+            verdict += n;
     }
 }
 

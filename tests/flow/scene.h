@@ -15,6 +15,7 @@
 
 struct scene {
     struct roce_observer *obs;
+    struct roce_observer *twin; /* NULL, or sees the same frames through digests */
     uint64_t frame;
     roce_tstamp now;
     bool check_icrc;
@@ -71,6 +72,17 @@ static inline void scene_feed(struct scene *s, const uint8_t *data, uint32_t cap
     if (s->check_icrc)
         roce_icrc_check(&frame, &pkt, &icrc);
     roce_observer_update(s->obs, &frame, &pkt, s->check_icrc ? &icrc : NULL, &s->v);
+    if (s->twin == NULL)
+        return;
+    struct roce_digest digest;
+    (void)roce_flow_digest(roce_observer_flows(s->twin), &frame, NULL, s->check_icrc, &pkt, &icrc,
+                           &digest);
+    const struct roce_batch one = {.n = 1,
+                                   .frame = &frame,
+                                   .digest = &digest,
+                                   .packet = &pkt,
+                                   .icrc = s->check_icrc ? &icrc : NULL};
+    roce_observer_update_batch(s->twin, &one);
 }
 
 /* scene_shot sends one frame |after| ns behind the last one. */

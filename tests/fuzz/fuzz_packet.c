@@ -8,12 +8,25 @@
 #include <roce/icrc.h>
 #include <roce/mad.h>
 #include <roce/packet.h>
+#include <roce/plain.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const uint32_t linktypes[] = {ROCE_LINK_ETHERNET,   ROCE_LINK_RAW, ROCE_LINK_SLL,
                                      ROCE_LINK_SLL2,       ROCE_LINK_ERF, ROCE_LINK_IPV6,
                                      ROCE_LINK_INFINIBAND, 9999};
+
+/* What is read at fixed places is what the walk finds there. */
+static void check_plain(const struct roce_frame *frame, const struct roce_packet *pkt)
+{
+    struct roce_plain at;
+    if (!roce_plain(frame, &at))
+        return;
+    assert(pkt->status == ROCE_STATUS_OK && pkt->kind == ROCE_KIND_ROCEV2);
+    assert(pkt->ip_off == ROCE_PLAIN_IP && pkt->bth_off == ROCE_PLAIN_BTH);
+    assert(pkt->payload_off == at.payload_off && pkt->payload_len == at.payload_len);
+    assert(pkt->end_off == at.end && pkt->n_vlan == 0 && pkt->n_tunnel == 0);
+}
 
 static void check(const struct roce_frame *frame, const struct roce_decode_opts *opts)
 {
@@ -36,6 +49,7 @@ static void check(const struct roce_frame *frame, const struct roce_decode_opts 
     if (pkt.has & ROCE_HAS_BTH)
         assert(pkt.bth_off + ROCE_BTH_LEN <= frame->caplen);
     roce_icrc_check(frame, &pkt, &icrc);
+    check_plain(frame, &pkt);
     if (pkt.has & ROCE_HAS_MAD && pkt.has & ROCE_HAS_PAYLOAD &&
         roce_mad_decode(frame->data + pkt.payload_off, pkt.payload_captured, &mad) > 0)
         roce_cm_decode(mad.attr_id, frame->data + pkt.payload_off + ROCE_MAD_HDR_LEN,
