@@ -33,6 +33,19 @@ uint32_t episode_was_missing(struct affair *affair, uint32_t psn)
     return 0;
 }
 
+/* The newest transmission of [psn, psn + n) came, and all before it went by. */
+static void came(struct affair *affair, uint32_t psn, uint32_t n)
+{
+    for (int i = 0; i < AGAIN_MAX; i++) {
+        const uint32_t into = (psn - affair->again[i].psn) & ROCE_PSN_MASK;
+        if (into >= affair->again[i].len)
+            continue;
+        const uint32_t gone = into + n;
+        affair->again[i].psn = roce_psn_add(psn, n);
+        affair->again[i].len = affair->again[i].len > gone ? affair->again[i].len - gone : 0;
+    }
+}
+
 /* ---- why ---- */
 
 struct asked {
@@ -67,9 +80,9 @@ bool episode_near(uint32_t asked, uint32_t psn, const struct flow *f)
 /* The same for a step to another PSN than the one asked for: some requesters go back to the first
  * packet of the message; and the frame with that PSN may have been lost once more on its way here.
  */
-static bool asked_nearby(struct roce_flow_table *t, struct flow *f, uint32_t psn, struct asked *out)
+static bool asked_nearby(const struct affair *affair, const struct flow *f, uint32_t psn,
+                         struct asked *out)
 {
-    const struct affair *affair = affair_peek(t, f);
     if (affair->has_rnr && episode_near(affair->rnr_psn, psn, f)) {
         *out = (struct asked){ROCE_CAUSE_RNR, affair->rnr_ts, affair->rnr_frame, affair->rnr_psn};
     } else if (affair->has_nak && episode_near(affair->nak_psn, psn, f)) {
@@ -77,10 +90,19 @@ static bool asked_nearby(struct roce_flow_table *t, struct flow *f, uint32_t psn
     } else {
         return false;
     }
-    const int32_t missed = roce_psn_diff(psn, out->psn);
-    if (missed > 0)
-        episode_missing(t, f, out->psn, (uint32_t)missed);
     return true;
+}
+
+/* The step back to |psn| obeys a NAK of |asked|, another PSN: what became of the frame with that
+ * one, which is missing again when the requester went back to it. */
+static void judge_nearby(struct roce_flow_table *t, struct flow *f, struct episode *ep,
+                         uint32_t asked)
+{
+    const int32_t missed = roce_psn_diff(ep->psn, asked);
+    ep->missing = episode_was_missing(affair_peek(t, f), asked);
+    ep->in_hole = ep->missing == 0 && hole_find(t, f->holes, asked) != NIL;
+    if (missed > 0)
+        episode_missing(t, f, asked, (uint32_t)missed);
 }
 
 /* The step back to |psn| obeys all that was asked for at or behind it. */
@@ -251,7 +273,8 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     ep->acked = (f->flags & F_UNA) && roce_psn_diff(f->una, psn) > 0;
     ep->dups = !fill;
     ep->reordered = overtaken(rare, psn);
-    ep->missing = fill ? 0 : episode_was_missing(affair, psn);
+    const uint32_t missing = episode_was_missing(affair, psn);
+    ep->missing = fill ? 0 : missing;
     const bool ran_out = episode_full_timeout(t, f, quiet);
     if (c->copied && !fill) {
         ep->copied = true;
@@ -270,15 +293,11 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
         ep->overtaken = rare != NULL && rare->late_psn == psn;
         if (ep->read)
             judge_answer(t, f, ep);
-    } else if (!ran_out && asked_nearby(t, f, psn, &asked)) {
+    } else if (!ran_out && asked_nearby(affair, f, psn, &asked)) {
         ep->cause = (uint8_t)asked.cause;
         ep->ask_frame = asked.frame;
         ep->wait = episode_since(now, asked.ts);
-        if (roce_psn_diff(asked.psn, psn) > 0) {
-            if (ep->missing == 0)
-                ep->missing = episode_was_missing(affair, asked.psn);
-            ep->in_hole = ep->missing == 0 && hole_find(t, f->holes, asked.psn) != NIL;
-        }
+        judge_nearby(t, f, ep, asked.psn);
     } else {
         ep->silent = true;
         ep->wait = quiet;
@@ -360,6 +379,7 @@ void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct h
         episode_close(t, c->id, false);
         begin(c, n, fill, was);
     } else {
+        came(affair, psn, n);
         if (psn != ep->end)
             episode_missing(t, f, ep->end, (uint32_t)roce_psn_diff(psn, ep->end));
         ep->count++;

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Episodes in which frames of the resent stream are lost once more. */
+#include "episode_rig.h"
+
+static enum roce_location last_location(const struct rig *r)
+{
+    return (enum roce_location)rig_last_event(r, ROCE_EVENT_EPISODE)->location;
+}
+
+static void send_all(struct rig *r, uint32_t first, uint32_t last, uint32_t skip)
+{
+    for (uint32_t i = first; i <= last; i++)
+        if (i != skip)
+            send(r, i);
+}
+
+/* 9 is lost before the mirror, and so is its resend: the stream that obeys the NAK begins with 10
+ * here. */
+static void test_resend_of_a_hole_lost_before_the_mirror(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    send_all(&r, 8, 11, 9);
+    nak(&r, 9);
+    send_all(&r, 10, 11, 99);
+    nak(&r, 9);
+    send(&r, 9);
+    assert_int_equal(last_location(&r), ROCE_LOST_UPSTREAM);
+    send_all(&r, 10, 12, 99);
+    ack(&r, 12);
+    finish_and_compare(&r, &(struct expected){.nak = 2, .up = 1});
+}
+
+/* 9 is lost behind the mirror, its resend before it. 10 was missing in an earlier stream, which
+ * says nothing about 9. */
+static void test_resend_lost_next_to_one_lost_before(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    send_all(&r, 8, 12, 99);
+    nak(&r, 8);
+    send_all(&r, 8, 12, 10);
+    nak(&r, 9);
+    send_all(&r, 10, 12, 99);
+    nak(&r, 9);
+    send_all(&r, 9, 13, 99);
+    ack(&r, 13);
+    finish_and_compare(&r, &(struct expected){.nak = 3, .down = 2, .up = 1});
+}
+
+/* 10 is missing in the first stream that is sent again, and comes in the second one; that one is
+ * lost behind the mirror. */
+static void test_missing_once_and_lost_later(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    send_all(&r, 8, 12, 99);
+    nak(&r, 8);
+    send_all(&r, 8, 12, 10);
+    nak(&r, 9);
+    send_all(&r, 9, 12, 99);
+    nak(&r, 10);
+    send_all(&r, 10, 13, 99);
+    ack(&r, 13);
+    finish_and_compare(&r, &(struct expected){.nak = 3, .down = 3});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_resend_of_a_hole_lost_before_the_mirror),
+        cmocka_unit_test(test_resend_lost_next_to_one_lost_before),
+        cmocka_unit_test(test_missing_once_and_lost_later),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
