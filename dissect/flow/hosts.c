@@ -119,7 +119,8 @@ static void unpaired(const struct roce_observer *obs, struct host_pair *p,
 void hosts_begin(struct roce_observer *obs)
 {
     struct hosts *h = obs->hosts;
-    memset(h->pair_index, 0, PAIR_INDEX * sizeof *h->pair_index);
+    if (h->n_pairs > 0)
+        memset(h->pair_index, 0, PAIR_INDEX * sizeof *h->pair_index);
     h->n_pairs = 0;
     h->connected = h->migreq_zero = h->sampled = h->unpaired = 0;
     h->migreq_frame = h->sampled_frame = 0;

@@ -331,7 +331,7 @@ struct roce_flow_table {
     uint32_t lru_head, lru_tail; /* head: least recently seen */
     bool lru_on;
     uint64_t scanned;     /* flows looked at for ACKs that the index does not find */
-    uint32_t *pair_index; /* heads of node chains by (path, PSN) */
+    uint32_t *pair_index; /* heads of node chains by (path, PSN), + 1: NIL + 1 is 0 */
     uint32_t capacity;
     struct roce_flow_opts opts;
     uint64_t evicted, ended, frames, conflicts, forgotten;

@@ -60,10 +60,10 @@ void pair_index_add(struct roce_flow_table *t, uint32_t index)
         return;
     uint32_t *head = &t->pair_index[bucket_of(flow_at(t, node->owner)->path, key_psn(node))];
     node->hprev = NIL;
-    node->hnext = *head;
-    if (*head != NIL)
-        node_at(t, *head)->hprev = index;
-    *head = index;
+    node->hnext = *head - 1;
+    if (node->hnext != NIL)
+        node_at(t, node->hnext)->hprev = index;
+    *head = index + 1;
     node->flags |= NODE_HASHED;
 }
 
@@ -73,7 +73,7 @@ void pair_index_remove(struct roce_flow_table *t, uint32_t index)
     if (node->hprev != NIL)
         node_at(t, node->hprev)->hnext = node->hnext;
     else
-        t->pair_index[bucket_of(flow_at(t, node->owner)->path, key_psn(node))] = node->hnext;
+        t->pair_index[bucket_of(flow_at(t, node->owner)->path, key_psn(node))] = node->hnext + 1;
     if (node->hnext != NIL)
         node_at(t, node->hnext)->hprev = node->hprev;
     node->flags &= (uint8_t)~NODE_HASHED;
@@ -435,7 +435,8 @@ static bool look_at(struct roce_flow_table *t, struct flow *g, uint32_t path, co
                     uint32_t k, struct field *field)
 {
     uint32_t looked = 0;
-    for (uint32_t i = t->pair_index[bucket_of(path, psn[k])]; i != NIL; i = node_at(t, i)->hnext) {
+    const uint32_t head = t->pair_index[bucket_of(path, psn[k])];
+    for (uint32_t i = head - 1; i != NIL; i = node_at(t, i)->hnext) {
         const struct node *node = node_at(t, i);
         const struct flow *f = flow_at(t, node->owner);
         if (f->path != path || key_psn(node) != psn[k] || f->peer != NIL || !services_fit(f, g))

@@ -484,7 +484,7 @@ struct roce_flow_table *roce_flow_table_new(const struct roce_flow_opts *opts)
         t->path_index = space_new(t->index_max, sizeof *t->path_index);
         t->lru_prev = space_new(n, sizeof *t->lru_prev);
         t->lru_next = space_new(n, sizeof *t->lru_next);
-        t->pair_index = malloc(PAIR_INDEX_SIZE * sizeof *t->pair_index);
+        t->pair_index = calloc(PAIR_INDEX_SIZE, sizeof *t->pair_index);
         t->cm_index = malloc(CM_INDEX_SIZE * sizeof *t->cm_index);
         if (t->opts.ext_bytes > 0)
             good = pool_new(&t->ext_pool, t->opts.ext_bytes, n);
@@ -495,7 +495,6 @@ struct roce_flow_table *roce_flow_table_new(const struct roce_flow_opts *opts)
         roce_flow_table_del(t);
         return NULL;
     }
-    memset(t->pair_index, 0xFF, PAIR_INDEX_SIZE * sizeof *t->pair_index);
     memset(t->cm_index, 0xFF, CM_INDEX_SIZE * sizeof *t->cm_index);
     return t;
 }
