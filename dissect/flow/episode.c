@@ -115,21 +115,6 @@ static void obeyed(struct affair *affair, uint32_t psn)
 
 /* A READ or atomic is issued again although its answer, and a later one, passed here: the requester
  * missed the first and saw the second. */
-static bool reread(const struct affair *affair, uint32_t psn)
-{
-    return ((psn - affair->reread_psn) & ROCE_PSN_MASK) <
-           ((affair->reread_end - affair->reread_psn) & ROCE_PSN_MASK);
-}
-
-/* Whether the newest answer to |psn|, part of a READ, was captured. */
-static bool answer_captured(const struct roce_flow_table *t, const struct flow *f, uint32_t psn)
-{
-    const struct affair *affair = affair_peek(t, f);
-    if (reread(affair, psn))
-        return roce_psn_diff(psn, affair->reread_next) < 0;
-    return rresp_captured(t, flow_at(t, f->peer), psn);
-}
-
 static bool answer_lost_behind(const struct ctx *c)
 {
     const struct flow *f = c->f;
@@ -216,11 +201,29 @@ bool episode_full_timeout(const struct roce_flow_table *t, const struct flow *f,
            silent_bin(quiet) + 1u >= path_at(t, f->path)->silent_max;
 }
 
-/* An implied NAK: was the answer captured that the requester missed? */
-static void judge_answer(const struct roce_flow_table *t, const struct flow *f, struct episode *ep)
+/* An implied NAK: was the answer to |psn|, part of a READ or an atomic, captured that the requester
+ * missed? */
+static void judge_answer(const struct roce_flow_table *t, const struct flow *f, struct episode *ep,
+                         uint32_t psn)
 {
-    ep->acked = answer_captured(t, f, ep->psn);
-    ep->answer_twice = !ep->acked && rresp_captured(t, flow_at(t, f->peer), ep->psn);
+    const bool once = ep->read && rresp_captured(t, flow_at(t, f->peer), psn);
+    switch (waits_answered(&affair_peek(t, f)->waits, psn)) {
+    case WAITS_UNKNOWN:
+        if (ep->read)
+            ep->acked = once;
+        break;
+    case WAITS_NOT_YET:
+    case WAITS_PASSED:
+        ep->acked = false;
+        ep->answer_twice = once;
+        break;
+    case WAITS_CAME_LATE:
+        ep->overtaken = true;
+        break;
+    case WAITS_CAME:
+        ep->acked = true;
+        break;
+    }
 }
 
 /* A NAK that is not known yet may have asked for what is missing there. */
@@ -270,6 +273,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     const roce_duration quiet = episode_since(now, quiet_since);
     const uint64_t timeout = loss_timeout(t, f);
     struct asked asked;
+    uint32_t waits_for = psn;
     ep->acked = (f->flags & F_UNA) && roce_psn_diff(f->una, psn) > 0;
     ep->dups = !fill;
     ep->reordered = overtaken(rare, psn);
@@ -285,19 +289,19 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
         ep->wait = episode_since(now, asked.ts);
         if (asked.cause == ROCE_CAUSE_IMPLIED_NAK)
             ep->acked = false;
-        if (asked.cause == ROCE_CAUSE_IMPLIED_NAK && ep->read && f->peer != NIL)
-            judge_answer(t, f, ep);
+        if (asked.cause == ROCE_CAUSE_IMPLIED_NAK && f->peer != NIL)
+            judge_answer(t, f, ep, psn);
     } else if (!ran_out && quiet < REISSUE_MAX && answer_lost_behind(c)) {
         ep->cause = ROCE_CAUSE_IMPLIED_NAK;
         ep->wait = quiet;
         ep->overtaken = rare != NULL && rare->late_psn == psn;
-        if (ep->read)
-            judge_answer(t, f, ep);
+        judge_answer(t, f, ep, psn);
     } else if (!ran_out && asked_nearby(affair, f, psn, &asked)) {
         ep->cause = (uint8_t)asked.cause;
         ep->ask_frame = asked.frame;
         ep->wait = episode_since(now, asked.ts);
         judge_nearby(t, f, ep, asked.psn);
+        waits_for = asked.psn;
     } else {
         ep->silent = true;
         ep->wait = quiet;
@@ -310,7 +314,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
         const int32_t missed =
             f->peer != NIL && (f->flags & F_UNA) ? roce_psn_diff(psn, f->una) : 0;
         if (!ep->late && missed > 0 && missed < NEAR_MISSED)
-            episode_missing(t, f, f->una, (uint32_t)missed);
+            episode_missing(t, f, waits_for = f->una, (uint32_t)missed);
         if (f->peer == NIL)
             note_gap(t, f, ep);
     }
@@ -322,6 +326,11 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
         c->v->flags |= ROCE_V_EPISODE;
         c->v->wait = ep->wait;
     }
+    if (f->peer == NIL)
+        affair->waits = (struct waits){0};
+    else if (!ep->late && !ep->copied)
+        waits_begin(&affair->waits, waits_for, f->next_psn,
+                    !ep->silent && ep->cause == ROCE_CAUSE_IMPLIED_NAK);
     if (affair->repeats > 0 && affair->repeat_psn == psn && !affair->repeat_answered)
         affair->repeats++;
     else
@@ -400,11 +409,6 @@ void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct h
             c->v->wait = ep->wait;
         }
     }
-    if (c->pkt->op == ROCE_OP_READ) {
-        if (back || elsewhere || psn != affair->reread_end)
-            affair->reread_psn = affair->reread_next = psn;
-        affair->reread_end = roce_psn_add(psn, n);
-    }
     if (fill && !ep->late && !counted)
         loss_count(
             t, c->id,
@@ -477,11 +481,21 @@ void episode_obeyed(struct roce_flow_table *t, struct flow *f)
     affair_settled(t, f);
 }
 
-void episode_read_response(struct roce_flow_table *t, struct flow *f, uint32_t psn)
+void episode_asks(struct ctx *c, uint32_t n)
+{
+    struct affair *affair = affair_peek(c->t, c->f);
+    if (affair == NULL)
+        return;
+    if (c->f->flags & F_SLACK)
+        affair->waits.known = false;
+    waits_ask(&affair->waits, c->pkt->bth.psn, n);
+}
+
+void episode_answer(struct roce_flow_table *t, struct flow *f, uint32_t psn)
 {
     struct affair *affair = affair_peek(t, f);
-    if (affair != NULL && psn == affair->reread_next && reread(affair, psn))
-        affair->reread_next = roce_psn_add(psn, 1);
+    if (affair != NULL)
+        waits_answer(&affair->waits, psn);
 }
 
 /* What had been skipped was only overtaken. */
@@ -519,6 +533,7 @@ void episode_response(struct roce_flow_table *t, uint32_t id, uint32_t acked, bo
     }
     if (affair->repeats > 0 && roce_psn_diff(acked, affair->repeat_psn) >= 0)
         affair->repeat_answered = true;
+    waits_acknowledge(&affair->waits, asks ? roce_psn_add(acked, -1) : acked);
     struct episode *ep = &affair->ep;
     if (ep->open && roce_psn_diff(acked, ep->high) >= 0 && roce_psn_diff(acked, f->next_psn) < 0)
         ep->answered_far = true;

@@ -536,7 +536,10 @@ void episode_copied(struct roce_flow_table *t, const struct copy *copy);
 void episode_request_ahead(struct ctx *c);
 /* |acked| is the PSN that a response names; |asks|: it is a NAK of any kind. */
 void episode_response(struct roce_flow_table *t, uint32_t id, uint32_t acked, bool asks);
-void episode_read_response(struct roce_flow_table *t, struct flow *f, uint32_t psn);
+/* episode_answer takes a READ response or atomic ACK, before episode_response does. */
+void episode_answer(struct roce_flow_table *t, struct flow *f, uint32_t psn);
+/* episode_asks takes a READ or atomic of |n| PSNs, behind the other functions about requests. */
+void episode_asks(struct ctx *c, uint32_t n);
 void episode_answered_late(struct roce_flow_table *t, struct flow *f);
 void episode_missing(struct roce_flow_table *t, struct flow *f, uint32_t psn, uint32_t len);
 void episode_obeyed(struct roce_flow_table *t, struct flow *f);

@@ -446,8 +446,8 @@ void response_apply(struct roce_flow_table *t, uint32_t from, const struct obs *
     }
     if (f->trouble == NIL)
         return;
-    if (kind >= OBS_READ_FIRST && kind <= OBS_READ_LAST)
-        episode_read_response(t, f, psn);
+    if (kind == OBS_ATOMIC || (kind >= OBS_READ_FIRST && kind <= OBS_READ_LAST))
+        episode_answer(t, f, psn);
     episode_response(t, id, psn, kind == OBS_NAK || kind == OBS_RNR || kind == OBS_FATAL);
 }
 

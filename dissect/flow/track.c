@@ -403,6 +403,8 @@ void track_request(struct ctx *c)
     } else {
         came_again(c, n);
     }
+    if (f->trouble != NIL && pkt->op >= ROCE_OP_READ)
+        episode_asks(c, n);
     c->v->psns = n;
     f->req_ts = c->frame->ts;
     if (pkt->bth.ackreq || pkt->op >= ROCE_OP_READ)
@@ -431,6 +433,7 @@ void track_reset(struct roce_flow_table *t, struct flow *f)
     if (affair != NULL) {
         memset(&affair->ep, 0, sizeof affair->ep);
         affair->has_nak = affair->has_rnr = affair->has_skip = affair->has_old = false;
+        affair->waits = (struct waits){0};
         affair_settled(t, f);
     }
     if (rare != NULL)

@@ -9,6 +9,7 @@
 #include <roce/flow.h>
 
 #include "pool.h"
+#include "waits.h"
 
 struct roce_flow_table;
 struct flow;
@@ -117,9 +118,7 @@ struct affair {
     uint32_t nak_psn, rnr_psn, skip_psn;
     uint64_t nak_frame, rnr_frame, skip_frame;
     roce_tstamp nak_ts, rnr_ts, skip_ts;
-    /* the READs issued again last, one behind the other: their PSNs, and how far their new answers
-     * were captured */
-    uint32_t reread_psn, reread_end, reread_next;
+    struct waits waits;
     uint32_t old_count[ROCE_MESSAGE_OPS]; /* messages dropped from the pending list, by operation */
     uint32_t old_psn;
     bool has_old;

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Episodes of READs and atomics that are issued again, answered before: the answers to the newest
+ * copies count. */
+#include "episode_rig.h"
+
+static void read_one(struct rig *r, uint32_t psn)
+{
+    rig_read(r, 1, 2, B, START + psn, 0x1000 * psn, 100);
+    r->now += US;
+}
+
+static void answer(struct rig *r, uint8_t opcode, uint32_t psn)
+{
+    rig_answer(r, opcode, 2, 1, A, START + psn,
+               opcode == ROCE_OPCODE_RC_ATOMIC_ACKNOWLEDGE ? 0
+               : opcode == ROCE_OPCODE_RC_READ_RESPONSE_FIRST ||
+                       opcode == ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE
+                   ? 1024
+                   : 100,
+               9);
+    r->now += US;
+}
+
+static void only(struct rig *r, uint32_t psn)
+{
+    answer(r, ROCE_OPCODE_RC_READ_RESPONSE_ONLY, psn);
+}
+
+static uint8_t last_location(const struct rig *r)
+{
+    return rig_last_event(r, ROCE_EVENT_EPISODE)->location;
+}
+
+/* The answer to 8 is lost behind the mirror. Of those that follow the new requests the ACK of the
+ * SENDs comes before the answer to 9, as responders acknowledge what they see again with the newest
+ * PSN they have: the requester asks for 9 once more although nothing was lost. */
+static void test_ack_of_duplicates_passes_a_read(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    for (uint32_t i = 8; i < 10; i++)
+        read_one(&r, i);
+    send(&r, 10);
+    only(&r, 8);
+    only(&r, 9);
+    ack(&r, 10);
+    for (uint32_t i = 8; i < 10; i++)
+        read_one(&r, i);
+    send(&r, 10);
+    only(&r, 8);
+    ack(&r, 10);
+    only(&r, 9);
+    read_one(&r, 9);
+    send(&r, 10);
+    only(&r, 9);
+    ack(&r, 10);
+    send(&r, 11);
+    ack(&r, 11);
+    assert_int_equal(last_location(&r), ROCE_LOST_NONE);
+    finish_and_compare(&r, &(struct expected){.implied = 2, .peer_down = 1});
+}
+
+static void atomic(struct rig *r, uint32_t psn)
+{
+    rig_atomic(r, 1, 2, B, START + psn);
+    r->now += US;
+}
+
+/* The first answer to 8 is lost behind the mirror, the second one to 9 before it. */
+static void test_second_answer_of_an_atomic_lost_before_the_mirror(void **state)
+{
+    (void)state;
+    struct rig r;
+    const uint8_t op = ROCE_OPCODE_RC_ATOMIC_ACKNOWLEDGE;
+    open_paired(&r, 0);
+    for (uint32_t i = 8; i < 11; i++)
+        atomic(&r, i);
+    for (uint32_t i = 8; i < 11; i++)
+        answer(&r, op, i);
+    for (uint32_t i = 8; i < 11; i++)
+        atomic(&r, i);
+    answer(&r, op, 8);
+    answer(&r, op, 10);
+    for (uint32_t i = 9; i < 11; i++)
+        atomic(&r, i);
+    for (uint32_t i = 9; i < 11; i++)
+        answer(&r, op, i);
+    send(&r, 11);
+    ack(&r, 11);
+    assert_int_equal(last_location(&r), ROCE_LOST_UPSTREAM);
+    finish_and_compare(&r, &(struct expected){.implied = 2, .peer_down = 1, .peer_up = 1});
+}
+
+/* 10 to 13 belong to one READ. Its new answers come behind an ACK that skips it, and 12 is lost
+ * before the mirror: the requester asks for 10 because of the ACK, gets 10 and 11 that are under
+ * way already, and asks for 12. */
+static void test_late_answers_count_for_the_next_step(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    read_one(&r, 8);
+    send(&r, 9);
+    rig_read(&r, 1, 2, B, START + 10, 0x10000, 3 * 1024 + 100);
+    only(&r, 8);
+    ack(&r, 9);
+    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, 10);
+    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 11);
+    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 12);
+    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_LAST, 13);
+    read_one(&r, 8);
+    send(&r, 9);
+    rig_read(&r, 1, 2, B, START + 10, 0x10000, 3 * 1024 + 100);
+    only(&r, 8);
+    ack(&r, 13);
+    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, 10);
+    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 11);
+    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_LAST, 13);
+    rig_read(&r, 1, 2, B, START + 10, 0x10000, 3 * 1024 + 100);
+    rig_read(&r, 1, 2, B, START + 12, 0x10000 + 2048, 1024 + 100);
+    assert_int_equal(last_location(&r), ROCE_LOST_NONE);
+    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, 12);
+    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_LAST, 13);
+    send(&r, 14);
+    ack(&r, 14);
+    assert_int_equal(last_location(&r), ROCE_LOST_UPSTREAM);
+    finish_and_compare(&r, &(struct expected){.implied = 3, .peer_down = 1, .peer_up = 1});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ack_of_duplicates_passes_a_read),
+        cmocka_unit_test(test_second_answer_of_an_atomic_lost_before_the_mirror),
+        cmocka_unit_test(test_late_answers_count_for_the_next_step),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
