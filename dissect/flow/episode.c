@@ -280,10 +280,14 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     const uint32_t missing = episode_was_missing(affair, psn);
     ep->missing = fill ? 0 : missing;
     const bool ran_out = episode_full_timeout(t, f, quiet);
+    /* An implied NAK is the requester's own, and it obeys it at once; a NAK may wait for its host.
+     */
+    const bool at_once = !loss_long_wait(t, f, quiet);
     if (c->copied && !fill) {
         ep->copied = true;
         ep->wait = quiet;
-    } else if (!ran_out && asked_exactly(affair, psn, &asked)) {
+    } else if (!ran_out && asked_exactly(affair, psn, &asked) &&
+               (asked.cause != ROCE_CAUSE_IMPLIED_NAK || at_once)) {
         ep->cause = (uint8_t)asked.cause;
         ep->ask_frame = asked.frame;
         ep->wait = episode_since(now, asked.ts);
@@ -291,7 +295,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
             ep->acked = false;
         if (asked.cause == ROCE_CAUSE_IMPLIED_NAK && f->peer != NIL)
             judge_answer(t, f, ep, psn);
-    } else if (!ran_out && quiet < REISSUE_MAX && answer_lost_behind(c)) {
+    } else if (!ran_out && at_once && quiet < REISSUE_MAX && answer_lost_behind(c)) {
         ep->cause = ROCE_CAUSE_IMPLIED_NAK;
         ep->wait = quiet;
         ep->overtaken = rare != NULL && rare->late_psn == psn;

@@ -563,6 +563,9 @@ void loss_holes_end(struct roce_flow_table *t, uint32_t id);
 uint64_t loss_timeout(const struct roce_flow_table *t, const struct flow *f);
 /* loss_usual_wait tells whether |wait| is no longer than the hosts of this pair take to answer. */
 bool loss_usual_wait(const struct roce_flow_table *t, const struct flow *f, roce_duration wait);
+/* loss_long_wait tells whether |wait| is so much longer than answers take that only a timer
+ * explains it. */
+bool loss_long_wait(const struct roce_flow_table *t, const struct flow *f, roce_duration wait);
 uint32_t silent_bin(roce_duration wait);
 enum roce_cause silent_cause(const struct roce_flow_table *t, const struct flow *f, uint32_t bin);
 

@@ -12,6 +12,8 @@
 #define BIN_SPREAD 2
 /* A silence of less than so many medians of what an ACK takes is nothing unusual. */
 #define USUAL_WAITS 2
+/* One of so many medians is a timer's, where the timeout is not known. */
+#define LONG_WAITS 64
 
 void loss_count(struct roce_flow_table *t, uint32_t id, const struct loss *loss)
 {
@@ -111,11 +113,22 @@ static uint64_t median_answer(const struct roce_flow_table *t, const struct flow
     return roce_hist_quantile(&hist, 500);
 }
 
-bool loss_usual_wait(const struct roce_flow_table *t, const struct flow *f, roce_duration wait)
+static uint64_t usual_answer(const struct roce_flow_table *t, const struct flow *f)
 {
     const uint64_t there = median_answer(t, f);
     const uint64_t back = f->peer != NIL ? median_answer(t, flow_at(t, f->peer)) : 0;
-    return (uint64_t)wait < USUAL_WAITS * (there > back ? there : back);
+    return there > back ? there : back;
+}
+
+bool loss_usual_wait(const struct roce_flow_table *t, const struct flow *f, roce_duration wait)
+{
+    return (uint64_t)wait < USUAL_WAITS * usual_answer(t, f);
+}
+
+bool loss_long_wait(const struct roce_flow_table *t, const struct flow *f, roce_duration wait)
+{
+    const uint64_t usual = usual_answer(t, f);
+    return silent_bin(wait) >= BIN_FLOOR && usual > 0 && (uint64_t)wait >= LONG_WAITS * usual;
 }
 
 uint32_t silent_bin(roce_duration wait)

@@ -128,12 +128,35 @@ static void test_late_answers_count_for_the_next_step(void **state)
     finish_and_compare(&r, &(struct expected){.implied = 3, .peer_down = 1, .peer_up = 1});
 }
 
+/* The answers to both READs are lost behind the mirror. An implied NAK would have been obeyed
+ * within microseconds, as all else is here: it is the timer that ran out. */
+static void test_a_timer_is_no_implied_nak(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    read_one(&r, 8);
+    read_one(&r, 9);
+    only(&r, 8);
+    only(&r, 9);
+    r.now += 4 * MS;
+    read_one(&r, 8);
+    assert_int_equal(r.v.cause, ROCE_CAUSE_TIMEOUT);
+    read_one(&r, 9);
+    only(&r, 8);
+    only(&r, 9);
+    send(&r, 10);
+    ack(&r, 10);
+    finish_and_compare(&r, &(struct expected){.timeout = 1, .peer_down = 1});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ack_of_duplicates_passes_a_read),
         cmocka_unit_test(test_second_answer_of_an_atomic_lost_before_the_mirror),
         cmocka_unit_test(test_late_answers_count_for_the_next_step),
+        cmocka_unit_test(test_a_timer_is_no_implied_nak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
