@@ -222,6 +222,10 @@ int main(int argc, char **argv)
         else
             zero = true;
     }
+    if (traffic.n_pairs < ROUND_TRIP) {
+        fprintf(stderr, "bench_gen: at least %d pairs\n", ROUND_TRIP);
+        return 2;
+    }
     char text[ROCE_ERRTEXT_LEN];
     int err;
     struct roce_writer *w = roce_writer_open(argv[1], roce_file_format_by_name(argv[1]),
