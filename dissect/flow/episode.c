@@ -20,17 +20,36 @@ void episode_missing(struct roce_flow_table *t, struct flow *f, uint32_t psn, ui
     affair->again_next = (uint8_t)((affair->again_next + 1) % AGAIN_MAX);
 }
 
-uint32_t episode_was_missing(struct affair *affair, uint32_t psn)
+/* Which of the ranges has |psn|; AGAIN_MAX: none. */
+static int missing_at(const struct affair *affair, uint32_t psn, uint32_t *n)
 {
     for (int i = 0; i < AGAIN_MAX; i++) {
         const uint32_t into = (psn - affair->again[i].psn) & ROCE_PSN_MASK;
-        if (into >= affair->again[i].len)
-            continue;
-        const uint32_t n = affair->again[i].len - into;
-        affair->again[i].len = 0;
-        return n;
+        *n = affair->again[i].len - into;
+        if (into < affair->again[i].len)
+            return i;
     }
-    return 0;
+    *n = 0;
+    return AGAIN_MAX;
+}
+
+uint32_t episode_was_missing(struct affair *affair, uint32_t psn)
+{
+    uint32_t n;
+    const int i = missing_at(affair, psn, &n);
+    if (i < AGAIN_MAX)
+        affair->again[i].len = 0;
+    return n;
+}
+
+/* What is missing when the NAK passes counts: by the time it is obeyed, another resent stream may
+ * have begun. */
+void episode_naked(struct affair *affair, uint32_t psn)
+{
+    uint32_t missing;
+    missing_at(affair, psn, &missing);
+    if (missing > 0 || !affair->has_nak || affair->nak_psn != psn)
+        affair->nak_missing = missing;
 }
 
 /* The newest transmission of [psn, psn + n) came, and all before it went by. */
@@ -100,6 +119,8 @@ static void judge_nearby(struct roce_flow_table *t, struct flow *f, struct episo
 {
     const int32_t missed = roce_psn_diff(ep->psn, asked);
     ep->missing = episode_was_missing(affair_peek(t, f), asked);
+    if (ep->cause == ROCE_CAUSE_NAK)
+        ep->missing = affair_peek(t, f)->nak_missing;
     ep->in_hole = ep->missing == 0 && hole_find(t, f->holes, asked) != NIL;
     if (missed > 0)
         episode_missing(t, f, asked, (uint32_t)missed);
@@ -291,6 +312,8 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
         ep->cause = (uint8_t)asked.cause;
         ep->ask_frame = asked.frame;
         ep->wait = episode_since(now, asked.ts);
+        if (asked.cause == ROCE_CAUSE_NAK && !fill)
+            ep->missing = affair->nak_missing;
         if (asked.cause == ROCE_CAUSE_IMPLIED_NAK)
             ep->acked = false;
         if (asked.cause == ROCE_CAUSE_IMPLIED_NAK && f->peer != NIL)

@@ -542,6 +542,8 @@ void episode_answer(struct roce_flow_table *t, struct flow *f, uint32_t psn);
 void episode_asks(struct ctx *c, uint32_t n);
 void episode_answered_late(struct roce_flow_table *t, struct flow *f);
 void episode_missing(struct roce_flow_table *t, struct flow *f, uint32_t psn, uint32_t len);
+/* episode_naked takes a NAK of |psn|, before it is noted. */
+void episode_naked(struct affair *affair, uint32_t psn);
 void episode_obeyed(struct roce_flow_table *t, struct flow *f);
 void episode_close(struct roce_flow_table *t, uint32_t id, bool at_end);
 

@@ -116,6 +116,7 @@ struct affair {
     bool repeat_answered;
     bool has_nak, has_rnr, has_skip; /* asked of this flow's requester, not yet obeyed */
     uint32_t nak_psn, rnr_psn, skip_psn;
+    uint32_t nak_missing; /* frames that did not get here in the stream that |nak_psn| is about */
     uint64_t nak_frame, rnr_frame, skip_frame;
     roce_tstamp nak_ts, rnr_ts, skip_ts;
     struct waits waits;

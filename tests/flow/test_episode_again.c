@@ -68,12 +68,36 @@ static void test_missing_once_and_lost_later(void **state)
     finish_and_compare(&r, &(struct expected){.nak = 3, .down = 3});
 }
 
+/* 10 is missing in the stream that obeys the first NAK. Before the NAK of 10 comes from a slow
+ * host, the requester's timer has sent all again, 10 too: the NAK is about the stream before. */
+static void test_nak_of_the_stream_before(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    send_all(&r, 8, 12, 99);
+    nak(&r, 8);
+    send_all(&r, 8, 12, 10);
+    ack(&r, 8);
+    r.now += 4 * MS;
+    send(&r, 9);
+    nak(&r, 10);
+    send_all(&r, 10, 12, 99);
+    send(&r, 10);
+    assert_int_equal(r.v.cause, ROCE_CAUSE_NAK);
+    send_all(&r, 11, 13, 99);
+    ack(&r, 13);
+    assert_int_equal(last_location(&r), ROCE_LOST_UPSTREAM);
+    rig_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_resend_of_a_hole_lost_before_the_mirror),
         cmocka_unit_test(test_resend_lost_next_to_one_lost_before),
         cmocka_unit_test(test_missing_once_and_lost_later),
+        cmocka_unit_test(test_nak_of_the_stream_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
