@@ -14,10 +14,8 @@ static void count_frame(struct ctx *c, const struct roce_icrc *icrc)
         f->payload += pkt->payload_len;
     count_opcode(c->t, f, pkt->bth.opcode);
     count_marks(f, roce_ip_ecn(&pkt->ip), icrc != NULL && icrc->status == ROCE_ICRC_OK);
-    if (icrc != NULL && icrc->status == ROCE_ICRC_BAD) {
+    if (icrc != NULL && icrc->status == ROCE_ICRC_BAD)
         rare_of(c->t, f)->icrc_bad++;
-        episode_missing(c->t, f, pkt->bth.psn, 1);
-    }
     if (pkt->status == ROCE_STATUS_MALFORMED)
         rare_of(c->t, f)->malformed++;
     if (pkt->sliced || pkt->cut_on_wire)
@@ -100,6 +98,8 @@ static void track(struct ctx *c, bool trusted)
     case ROCE_OP_FLUSH:
     case ROCE_OP_ATOMIC_WRITE:
         track_request(c);
+        if (!trusted)
+            episode_missing(c->t, c->f, pkt->bth.psn, 1);
         return;
     case ROCE_OP_READ_RESPONSE:
     case ROCE_OP_ACK:

@@ -91,6 +91,27 @@ static void test_nak_of_the_stream_before(void **state)
     rig_close(&r);
 }
 
+/* 8 is lost behind the mirror. In the stream that is sent again 9 comes with a wrong ICRC: damaged
+ * before the mirror, dropped by its receiver, and asked for. */
+static void test_resend_damaged_before_the_mirror(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    send_all(&r, 8, 11, 99);
+    nak(&r, 8);
+    send(&r, 8);
+    r.icrc = ROCE_ICRC_BAD;
+    send(&r, 9);
+    r.icrc = ROCE_ICRC_OK;
+    send_all(&r, 10, 11, 99);
+    nak(&r, 9);
+    send_all(&r, 9, 12, 99);
+    ack(&r, 12);
+    assert_int_equal(last_location(&r), ROCE_LOST_UPSTREAM);
+    finish_and_compare(&r, &(struct expected){.nak = 2, .down = 1, .up = 1});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -98,6 +119,7 @@ int main(void)
         cmocka_unit_test(test_resend_lost_next_to_one_lost_before),
         cmocka_unit_test(test_missing_once_and_lost_later),
         cmocka_unit_test(test_nak_of_the_stream_before),
+        cmocka_unit_test(test_resend_damaged_before_the_mirror),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
