@@ -156,13 +156,13 @@ static bool may_fetch(const struct feed *feed)
 }
 
 /* Called and left with the lock held, when may_fetch. */
-static void produce(struct feed *feed, struct worker *worker)
+static void read_batch(struct feed *feed)
 {
     struct feed_batch *batch = &feed->batch[feed->next % feed->slots];
     const uint64_t free_number = feed->free_number;
     feed->next++;
     feed->reading = true;
-    batch->ready = false;
+    batch->stage = FEED_READING;
     (void)pthread_mutex_unlock(&feed->lock);
 
     fetch(feed, batch, free_number);
@@ -170,13 +170,28 @@ static void produce(struct feed *feed, struct worker *worker)
     (void)pthread_mutex_lock(&feed->lock);
     feed->reading = false;
     feed->ended = batch->read <= 0 && !batch->idle;
+    batch->stage = FEED_READ;
     change(feed);
+}
+
+/* The oldest batch that nobody digests yet, or NULL. */
+static struct feed_batch *undigested(const struct feed *feed)
+{
+    for (uint64_t k = feed->wanted; k < feed->next; k++)
+        if (feed->batch[k % feed->slots].stage == FEED_READ)
+            return &feed->batch[k % feed->slots];
+    return NULL;
+}
+
+static void digest_batch(struct feed *feed, struct worker *worker, struct feed_batch *batch)
+{
+    batch->stage = FEED_DIGESTING;
     (void)pthread_mutex_unlock(&feed->lock);
 
     decoder_run(&worker->decoder, batch, atomic_load_explicit(&feed->flows, memory_order_acquire));
 
     (void)pthread_mutex_lock(&feed->lock);
-    batch->ready = true;
+    batch->stage = FEED_READY;
     change(feed);
 }
 
@@ -186,9 +201,14 @@ static void *work(void *arg)
     struct feed *feed = worker->feed;
     signals_leave();
     (void)pthread_mutex_lock(&feed->lock);
-    while (!feed->stop && !feed->ended) {
+    while (!feed->stop) {
+        struct feed_batch *batch = undigested(feed);
         if (may_fetch(feed))
-            produce(feed, worker);
+            read_batch(feed);
+        else if (batch != NULL)
+            digest_batch(feed, worker, batch);
+        else if (feed->ended)
+            break;
         else
             await_change(feed);
     }
@@ -218,10 +238,13 @@ struct feed_batch *feed_next(struct feed *feed)
             change(feed);
     }
     struct feed_batch *batch = &feed->batch[feed->wanted % feed->slots];
-    while (feed->wanted == feed->next || !batch->ready) {
+    while (feed->wanted == feed->next || batch->stage != FEED_READY) {
+        struct feed_batch *due = undigested(feed);
         /* A pipe may stay silent for long: who waits for it cannot hand out what is there. */
-        if (may_fetch(feed) && (feed->holds || feed->wanted == feed->next))
-            produce(feed, &feed->worker[0]);
+        if (due != NULL)
+            digest_batch(feed, &feed->worker[0], due);
+        else if (may_fetch(feed) && (feed->holds || feed->wanted == feed->next))
+            read_batch(feed);
         else
             await_change(feed);
     }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Frames of a capture in order, selected, decoded and checked, by one thread or several.
  *
- * Flow state is one thread's work, in capture order. What comes before it is not: every thread
- * takes the next batch from the one reader, decodes it and checks its ICRCs; the thread that owns
- * the state does so, too, whenever the batch it waits for is not ready. The batches are handed out
- * in order, so the result does not depend on the number of threads. */
+ * Flow state is one thread's work, in capture order. What comes before it is not: whichever thread
+ * is free takes the next batch from the one reader, or else digests the oldest that has been read,
+ * its ICRCs checked; so does the thread that owns the state while the batch it waits for is not
+ * ready. The batches are handed out in order: the result does not depend on the number of threads.
+ */
 #ifndef ROCESTAT_FEED_H
 #define ROCESTAT_FEED_H
 
@@ -18,6 +19,8 @@
 
 /* Alone a batch stays in the first cache levels; among threads it has to pay for a rendezvous. */
 enum { FEED_BATCH_ALONE = 64, FEED_BATCH = 1024 };
+
+enum feed_stage { FEED_READING, FEED_READ, FEED_DIGESTING, FEED_READY };
 
 struct feed_batch {
     struct roce_frame frame[FEED_BATCH]; /* |count| of each: the frames that passed */
@@ -38,7 +41,7 @@ struct feed_batch {
     struct roce_iface iface[ROCE_LIVE_IFACES_MAX];
     uint64_t consumed, size; /* of the input */
     uint64_t last_number;    /* of the newest frame read */
-    bool ready;
+    enum feed_stage stage;
     uint8_t *copy; /* frames of inputs that cannot be held */
     size_t copy_cap;
 };
