@@ -58,6 +58,7 @@ void digest_packet(const struct roce_flow_table *t, const struct roce_frame *fra
                    struct roce_digest *d)
 {
     d->flags = 0;
+    d->hash = 0;
     if ((pkt->has & (ROCE_HAS_BTH | ROCE_HAS_IP)) != (ROCE_HAS_BTH | ROCE_HAS_IP))
         return;
     uint8_t flags = DIGEST_FLOW;

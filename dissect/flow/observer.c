@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-#define AHEAD (2 * LOOK_MAX)
-
 #define DEFAULT_MAX_FLOWS ROCE_FLOW_MAX_DEFAULT
 /* Shorter silences are not compared with ACK timeouts: 4.096 us * 2^12. */
 #define SILENCE_MIN ((roce_duration)4096 << IDLE_EXP_MIN)
@@ -402,13 +400,6 @@ static void update_run(struct roce_observer *obs, struct run run, struct roce_ve
     }
 }
 
-/* Digests may come from another processor, which takes longer than to read them. */
-static void fetch_digests(const struct roce_batch *batch, int at)
-{
-    for (int i = at; i < batch->n && i < at + LOOK_MAX; i++)
-        prefetch_read(&batch->digest[i]);
-}
-
 static void update_many(struct roce_observer *obs, const struct roce_batch *batch,
                         struct roce_verdict *verdict)
 {
@@ -427,8 +418,6 @@ static void update_many(struct roce_observer *obs, const struct roce_batch *batc
         for (int i = 0; i < run.n && run.decoded; i++)
             digest_packet(obs->flows, &run.frame[i], &run.pkt[i],
                           run.icrc == NULL ? NULL : &run.icrc[i], &digest[i]);
-        if (!run.decoded)
-            fetch_digests(batch, at + AHEAD);
         flow_look(obs->flows, run.digest, run.n, id);
         update_run(obs, run, verdict == NULL ? NULL : verdict + at);
     }

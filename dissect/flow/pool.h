@@ -54,15 +54,6 @@ static inline void prefetch_line(const void *p)
 #endif
 }
 
-static inline void prefetch_read(const void *p)
-{
-#if defined(__GNUC__)
-    __builtin_prefetch(p);
-#else
-    (void)p;
-#endif
-}
-
 static inline uint64_t pool_touched(const struct pool *pool)
 {
     return (uint64_t)pool->fresh * pool->size;
