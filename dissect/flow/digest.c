@@ -59,7 +59,7 @@ void digest_packet(const struct roce_flow_table *t, const struct roce_frame *fra
 {
     d->flags = 0;
     d->hash = 0;
-    if ((pkt->has & (ROCE_HAS_BTH | ROCE_HAS_IP)) != (ROCE_HAS_BTH | ROCE_HAS_IP))
+    if (!flow_has(pkt))
         return;
     uint8_t flags = DIGEST_FLOW;
     d->hash = table_hash(t, pkt);
@@ -105,65 +105,57 @@ static bool digest_bytes(const struct roce_flow_table *t, const struct roce_fram
                          bool check_icrc, struct roce_digest *d)
 {
     struct roce_plain at;
-    const uint8_t *p = frame->data, *ip = p + ROCE_PLAIN_IP, *bth = p + ROCE_PLAIN_BTH;
-    const uint8_t *xth = p + ROCE_PLAIN_XTH;
+    struct roce_plain_fields h;
+    struct roce_reth reth;
     if (!roce_plain(frame, &at) || frame->caplen < at.end || frame->origlen < at.end ||
         frame->origlen > UINT16_MAX)
         return false;
-    const bool aeth = at.info->headers == ROCE_H_AETH;
-    const uint32_t syndrome_msn = aeth ? roce_plain_be32(xth) : 0;
-    const uint8_t tos = ip[1];
-    if (!is_carried_on(at.info->service, at.info->op, (uint8_t)(syndrome_msn >> 24)) ||
-        (tos & 3) == ROCE_ECN_CE)
+    roce_plain_fields(frame, &h);
+    const bool has_aeth = at.info->headers == ROCE_H_AETH;
+    const uint32_t aeth = has_aeth ? roce_plain_aeth(frame) : 0;
+    if (!is_carried_on(at.info->service, at.info->op, (uint8_t)(aeth >> 24)) ||
+        (h.tos & 3) == ROCE_ECN_CE)
         return false;
     uint64_t more = 0;
     uint8_t flags = DIGEST_FLOW | DIGEST_PLAIN | DIGEST_DIRECT;
     if (check_icrc) {
-        const uint32_t covered = at.end - ROCE_ICRC_LEN;
-        more = roce_plain_be32(p + covered);
-        if (more != roce_icrc_compute(ip, covered - ROCE_PLAIN_IP))
+        more = roce_plain_icrc(frame, &at);
+        if (more !=
+            roce_icrc_compute(frame->data + ROCE_PLAIN_IP, at.end - ROCE_ICRC_LEN - ROCE_PLAIN_IP))
             return false;
         flags |= DIGEST_ICRC_OK;
     }
     if (at.info->headers & ROCE_H_RETH) {
-        const uint64_t va = (uint64_t)roce_plain_be32(xth) << 32 | roce_plain_be32(xth + 4);
-        const uint32_t length = roce_plain_be32(xth + 12);
+        roce_plain_reth(frame, &reth);
         flags |= DIGEST_RETH;
-        more ^= sign_reth(va, length);
-        d->va = va;
-        d->rkey = roce_plain_be32(xth + 8);
-        d->length_msn = length;
-    } else if (aeth) {
-        more ^= syndrome_msn;
-        d->length_msn = syndrome_msn & ROCE_PSN_MASK;
+        more ^= sign_reth(reth.va, reth.dma_length);
+        d->va = reth.va;
+        d->rkey = reth.rkey;
+        d->length_msn = reth.dma_length;
+    } else if (has_aeth) {
+        more ^= aeth; /* as sign_aeth has it */
+        d->length_msn = aeth & ROCE_PSN_MASK;
     }
     /* No member is read back: a word just put together from parts stalls who loads it. */
-    const uint32_t word2 = roce_plain_be32(bth + 8), word1 = roce_plain_be32(bth + 4);
-    const uint32_t psn = word2 & ROCE_PSN_MASK, dqpn = word1 & ROCE_QPN_MASK;
-    const uint16_t ip_id = roce_plain_be16(ip + 4);
-    const uint8_t opcode = bth[0], ttl = ip[8];
-    const bool ackreq = word2 >> 31 != 0;
-    uint64_t addresses;
-    memcpy(&addresses, ip + 12, sizeof addresses);
-    flags |= (tos & 3) != ROCE_ECN_NOT_ECT ? DIGEST_ECT : 0;
-    flags |= ackreq ? DIGEST_ACKREQ : 0;
-    flags |= bth[1] & 0x40 ? DIGEST_MIGREQ : 0;
+    flags |= (h.tos & 3) != ROCE_ECN_NOT_ECT ? DIGEST_ECT : 0;
+    flags |= h.ackreq ? DIGEST_ACKREQ : 0;
+    flags |= h.migreq ? DIGEST_MIGREQ : 0;
     d->ts = frame->ts;
-    d->hash = table_hash_v4(t, addresses, dqpn);
-    d->sign = sign_fields(psn, opcode, ip_id, at.payload_len, ackreq, more);
-    d->addresses = addresses;
-    d->dqpn = dqpn & ROCE_QPN_MASK;
-    d->opcode = opcode;
-    d->psn = psn & ROCE_PSN_MASK;
+    d->hash = table_hash_v4(t, h.addresses, h.dqpn);
+    d->sign = sign_fields(h.psn, h.opcode, h.ip_id, at.payload_len, h.ackreq, more);
+    d->addresses = h.addresses;
+    d->dqpn = h.dqpn & ROCE_QPN_MASK;
+    d->opcode = h.opcode;
+    d->psn = h.psn & ROCE_PSN_MASK;
     d->flags = flags;
     d->origlen = (uint16_t)frame->origlen;
     d->payload_len = (uint16_t)at.payload_len;
-    d->ip_id = ip_id;
-    d->sport = roce_plain_be16(p + ROCE_PLAIN_UDP);
-    d->tos = tos;
-    d->ttl = ttl;
-    d->sign_attr = sign_hops(ttl, tos, 0, p);
-    d->kind = kinds[opcode];
+    d->ip_id = h.ip_id;
+    d->sport = h.sport;
+    d->tos = h.tos;
+    d->ttl = h.ttl;
+    d->sign_attr = sign_hops(h.ttl, h.tos, 0, frame->data);
+    d->kind = kinds[h.opcode];
     d->number = (uint32_t)frame->number;
     return true;
 }

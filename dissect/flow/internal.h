@@ -401,6 +401,12 @@ static inline struct hist_head *hist_of_acks(const struct roce_flow_table *t,
     return &pair->message;
 }
 
+/* Whether the frame belongs to a flow at all. */
+static inline bool flow_has(const struct roce_packet *pkt)
+{
+    return (pkt->has & (ROCE_HAS_BTH | ROCE_HAS_IP)) == (ROCE_HAS_BTH | ROCE_HAS_IP);
+}
+
 /* The frame being processed. */
 struct ctx {
     struct roce_flow_table *t;

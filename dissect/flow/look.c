@@ -64,7 +64,7 @@ void flow_look(const struct roce_flow_table *t, const struct roce_digest *d, int
 
 void roce_flow_prefetch(struct roce_flow_table *table, const struct roce_packet *pkt)
 {
-    if ((pkt->has & (ROCE_HAS_BTH | ROCE_HAS_IP)) != (ROCE_HAS_BTH | ROCE_HAS_IP))
+    if (!flow_has(pkt))
         return;
     const uint32_t id = likely(table, table_hash(table, pkt));
     if (id != NIL)

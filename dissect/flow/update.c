@@ -138,7 +138,7 @@ bool roce_flow_update(struct roce_flow_table *table, const struct roce_frame *fr
                       const struct roce_packet *pkt, const struct roce_icrc *icrc,
                       struct roce_verdict *verdict)
 {
-    if ((pkt->has & (ROCE_HAS_BTH | ROCE_HAS_IP)) != (ROCE_HAS_BTH | ROCE_HAS_IP)) {
+    if (!flow_has(pkt)) {
         clear(verdict, NIL, -1);
         return false;
     }

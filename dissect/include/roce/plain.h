@@ -9,6 +9,9 @@
 #include <roce/net.h>
 #include <roce/opcode.h>
 #include <roce/types.h>
+#include <roce/xth.h>
+
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -62,6 +65,52 @@ static inline bool roce_plain(const struct roce_frame *frame, struct roce_plain 
            (bth[1] & 0xF) == 0 &&
            roce_plain_be16(p + ROCE_PLAIN_UDP + 4) + (uint32_t)ROCE_IPV4_LEN == total_len &&
            plain->end >= plain->payload_off + tail && frame->caplen >= plain->payload_off;
+}
+
+/* What flow state asks of the headers of a plain frame. */
+struct roce_plain_fields {
+    uint64_t addresses; /* IPv4 source and destination, as they lie in the frame */
+    uint16_t ip_id, sport;
+    uint8_t tos, ttl, opcode;
+    bool migreq, ackreq;
+    uint32_t dqpn, psn;
+};
+
+static inline void roce_plain_fields(const struct roce_frame *frame, struct roce_plain_fields *h)
+{
+    const uint8_t *ip = frame->data + ROCE_PLAIN_IP, *bth = frame->data + ROCE_PLAIN_BTH;
+    const uint32_t second = roce_plain_be32(bth + 4), third = roce_plain_be32(bth + 8);
+    memcpy(&h->addresses, ip + 12, sizeof(h->addresses));
+    h->ip_id = roce_plain_be16(ip + 4);
+    h->tos = ip[1];
+    h->ttl = ip[8];
+    h->sport = roce_plain_be16(frame->data + ROCE_PLAIN_UDP);
+    h->opcode = bth[0];
+    h->migreq = (bth[1] >> 6 & 1) != 0;
+    h->ackreq = third >> 31 != 0;
+    h->dqpn = second & ROCE_QPN_MASK;
+    h->psn = third & 0xFFFFFF;
+}
+
+/* roce_plain_reth reads the RETH behind the BTH, roce_plain_aeth the AETH there (its syndrome << 24
+ * | MSN), where info->headers have it; roce_plain_icrc the ICRC, which must have been captured. */
+static inline void roce_plain_reth(const struct roce_frame *frame, struct roce_reth *reth)
+{
+    const uint8_t *p = frame->data + ROCE_PLAIN_XTH;
+    reth->va = (uint64_t)roce_plain_be32(p) << 32 | roce_plain_be32(p + 4);
+    reth->rkey = roce_plain_be32(p + 8);
+    reth->dma_length = roce_plain_be32(p + 12);
+}
+
+static inline uint32_t roce_plain_aeth(const struct roce_frame *frame)
+{
+    return roce_plain_be32(frame->data + ROCE_PLAIN_XTH);
+}
+
+static inline uint32_t roce_plain_icrc(const struct roce_frame *frame,
+                                       const struct roce_plain *plain)
+{
+    return roce_plain_be32(frame->data + plain->end - ROCE_ICRC_LEN);
 }
 
 #ifdef __cplusplus
