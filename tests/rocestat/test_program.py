@@ -65,6 +65,14 @@ class Jobs(unittest.TestCase):
         self.same("--ndjson", *ALL, long)
         self.same("--json", "--max-flows", "5", long)
 
+    def test_ends_early(self):
+        """Threads that have just begun to wait for more frames hear that no more are wanted."""
+        header, frames = pcap_frames(pcaps("rc_all_ops.pcap"))
+        long = common.WORK / "early.pcap"
+        long.write_bytes(header + b"".join(frames * (100000 // len(frames))))
+        for count in range(3000, 15000, 200):
+            self.assertEqual(json_of("--jobs", 3, "--json", "-c", count, long)["capture"]["packets"], count)
+
     def test_cut_short(self):
         header, frames = pcap_frames(pcaps("nvme_rdma.pcap"))
         cut = common.WORK / "cut.pcap"

@@ -356,7 +356,7 @@ void feed_close(struct feed *feed)
         return;
     (void)pthread_mutex_lock(&feed->lock);
     feed->stop = true;
-    (void)pthread_cond_broadcast(&feed->changed);
+    change(feed);
     (void)pthread_mutex_unlock(&feed->lock);
     if (feed->reader != NULL && feed->worker != NULL)
         roce_reader_break(feed->reader);
