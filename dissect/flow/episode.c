@@ -3,6 +3,8 @@
  * that says about the frame it went back to. */
 #include "episode.h"
 
+#include "naks.h"
+
 /* How long a frame that fills a hole may be behind and still be late rather than sent again, where
  * the ACK timeout is not known. */
 #define LATE_MAX 4000000 /* ns */
@@ -42,11 +44,28 @@ uint32_t episode_was_missing(struct affair *affair, uint32_t psn)
     return n;
 }
 
+/* All before |upto| is acknowledged, though only one frame there was sent again when it was asked
+ * for: the responder had kept those behind it. */
+static void kept_behind(struct flow *f, struct affair *affair, uint32_t upto)
+{
+    if (!affair->alone || roce_psn_diff(upto, affair->alone_psn) <= 0)
+        return;
+    affair->alone = false;
+    f->flags |= F_SELECTIVE;
+    for (int i = 0; i < AGAIN_MAX; i++)
+        if (affair->again[i].psn == affair->alone_psn)
+            affair->again[i].len = 0;
+}
+
 /* What is missing when the NAK passes counts: by the time it is obeyed, another resent stream may
  * have begun. */
-void episode_naked(struct affair *affair, uint32_t psn)
+void episode_naked(struct roce_flow_table *t, struct flow *f, uint32_t psn)
 {
+    struct affair *affair = affair_of(t, f);
     uint32_t missing;
+    kept_behind(f, affair, psn);
+    if (affair->has_nak && affair->nak_psn != psn)
+        naks_keep(t, affair);
     missing_at(affair, psn, &missing);
     if (missing > 0 || !affair->has_nak || affair->nak_psn != psn)
         affair->nak_missing = missing;
@@ -90,6 +109,12 @@ static bool asked_exactly(const struct affair *affair, uint32_t psn, struct aske
     return true;
 }
 
+static bool asked_to_resend(const struct affair *affair, uint32_t psn)
+{
+    return (affair->has_rnr && affair->rnr_psn == psn) ||
+           (affair->has_nak && affair->nak_psn == psn);
+}
+
 bool episode_near(uint32_t asked, uint32_t psn, const struct flow *f)
 {
     const int32_t back = roce_psn_diff(asked, psn);
@@ -126,12 +151,19 @@ static void judge_nearby(struct roce_flow_table *t, struct flow *f, struct episo
         episode_missing(t, f, asked, (uint32_t)missed);
 }
 
-/* The step back to |psn| obeys all that was asked for at or behind it. */
-static void obeyed(struct affair *affair, uint32_t psn)
+/* The step back to |psn| obeys all that was asked for at or behind it; when |exactly| what was
+ * asked for, a NAK of another PSN may be obeyed by a step of its own. */
+static void obeyed(struct roce_flow_table *t, struct affair *affair, uint32_t psn, bool exactly)
 {
     affair->has_rnr = affair->has_rnr && roce_psn_diff(affair->rnr_psn, psn) < -NEAR_MISSED;
-    affair->has_nak = affair->has_nak && roce_psn_diff(affair->nak_psn, psn) < -NEAR_MISSED;
     affair->has_skip = affair->has_skip && affair->skip_psn != psn;
+    if (!affair->has_nak || roce_psn_diff(affair->nak_psn, psn) < -NEAR_MISSED)
+        return;
+    if (exactly && affair->nak_psn != psn)
+        naks_keep(t, affair);
+    else
+        naks_drop(t, affair, affair->nak_ts);
+    affair->has_nak = false;
 }
 
 /* A READ or atomic is issued again although its answer, and a later one, passed here: the requester
@@ -203,7 +235,8 @@ void episode_close(struct roce_flow_table *t, uint32_t id, bool at_end)
         emit_late(t, id, ep);
         return;
     }
-    if (ep->cause == ROCE_CAUSE_NAK && !ep->silent && !ep->dups)
+    if (ep->cause == ROCE_CAUSE_NAK && !ep->silent && !ep->dups &&
+        affair->nak_frame == ep->ask_frame)
         affair->has_nak = true; /* perhaps only late, and the NAK is yet to be obeyed */
     if (ep->silent && f->peer == NIL && !at_end && early_keep(t, affair, ep))
         return;
@@ -262,6 +295,12 @@ static void note_gap(const struct roce_flow_table *t, const struct flow *f, stru
     }
 }
 
+static roce_duration quiet_for(const struct flow *f, roce_tstamp now)
+{
+    const roce_tstamp since = f->peer != NIL && f->una_ts > f->req_ts ? f->una_ts : f->req_ts;
+    return episode_since(now, since);
+}
+
 static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
 {
     struct roce_flow_table *t = c->t;
@@ -288,27 +327,33 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
                            .atomic = c->pkt->op == ROCE_OP_ATOMIC,
                            .read = c->pkt->op == ROCE_OP_READ,
                            .orig_frame = was->len > 0 ? was->frame : 0};
-    roce_tstamp quiet_since = f->req_ts;
-    if (f->peer != NIL && f->una_ts > quiet_since)
-        quiet_since = f->una_ts;
-    const roce_duration quiet = episode_since(now, quiet_since);
+    const roce_duration quiet = quiet_for(f, now);
     const uint64_t timeout = loss_timeout(t, f);
     struct asked asked;
     uint32_t waits_for = psn;
     ep->acked = (f->flags & F_UNA) && roce_psn_diff(f->una, psn) > 0;
     ep->dups = !fill;
     ep->reordered = overtaken(rare, psn);
+    affair->alone = affair->alone && roce_psn_diff(psn, affair->alone_psn) < 0;
     const uint32_t missing = episode_was_missing(affair, psn);
     ep->missing = fill ? 0 : missing;
     const bool ran_out = episode_full_timeout(t, f, quiet);
     /* An implied NAK is the requester's own, and it obeys it at once; a NAK may wait for its host.
      */
     const bool at_once = !loss_long_wait(t, f, quiet);
+    bool exactly = false;
+    if (!ran_out && at_once && !asked_to_resend(affair, psn) && naks_take(t, affair, psn) &&
+        ep->acked) {
+        /* It arrived before it was sent again: late. */
+        ep->reordered = true;
+        affair->nak_missing = 0;
+    }
     if (c->copied && !fill) {
         ep->copied = true;
         ep->wait = quiet;
     } else if (!ran_out && asked_exactly(affair, psn, &asked) &&
                (asked.cause != ROCE_CAUSE_IMPLIED_NAK || at_once)) {
+        exactly = true;
         ep->cause = (uint8_t)asked.cause;
         ep->ask_frame = asked.frame;
         ep->wait = episode_since(now, asked.ts);
@@ -348,7 +393,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     /* It waits for an answer, and yet the newest request here asks for none: what did ask was lost
      * before it got here. */
     ep->unasked = !(f->flags & F_ASKS);
-    obeyed(affair, psn);
+    obeyed(t, affair, psn, exactly);
     if (!ep->late) {
         c->v->flags |= ROCE_V_EPISODE;
         c->v->wait = ep->wait;
@@ -400,6 +445,23 @@ static void came_after_all(const struct ctx *c, uint32_t psn)
     }
 }
 
+/* A requester that sends only what is missing skips what arrived: its next resend continues the
+ * last one as little as a step back does. */
+static bool resent_apart(const struct ctx *c, const struct episode *ep)
+{
+    struct roce_flow_table *t = c->t;
+    const struct flow *f = c->f;
+    const uint32_t psn = c->pkt->bth.psn;
+    struct affair *affair = affair_peek(t, f);
+    if (!ep->open || f->peer == NIL || psn == ep->end)
+        return false;
+    if ((ep->count == 1 || (f->flags & F_SELECTIVE)) &&
+        (asked_to_resend(affair, psn) || naks_find(t, affair, psn)))
+        return true;
+    return (f->flags & F_UNA) && f->una == psn &&
+           episode_full_timeout(t, f, quiet_for(f, c->frame->ts));
+}
+
 void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
 {
     struct roce_flow_table *t = c->t;
@@ -411,12 +473,13 @@ void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct h
     /* A late frame followed by one that does not continue it: another late frame. */
     const bool elsewhere = ep->open && ep->late && psn != ep->end;
     const bool counted = was->len > 0 && was->judged;
-    if (back || elsewhere) {
+    if (back || elsewhere || resent_apart(c, ep)) {
         episode_close(t, c->id, false);
         begin(c, n, fill, was);
     } else {
         came(affair, psn, n);
-        if (psn != ep->end)
+        affair->alone = affair->alone && roce_psn_diff(psn, affair->alone_psn) < 0;
+        if (psn != ep->end && !(f->flags & F_SELECTIVE))
             episode_missing(t, f, ep->end, (uint32_t)roce_psn_diff(psn, ep->end));
         ep->count++;
         ep->dups = ep->dups || !fill;
@@ -477,6 +540,28 @@ void episode_late(struct ctx *c, bool fill, const struct hole *was)
     emit_late(c->t, c->id, &late);
 }
 
+/* The requester goes on behind all it had sent: from where it stepped back to, or from a frame that
+ * it sent again alone. */
+static void sent_on(struct roce_flow_table *t, struct flow *f, struct affair *affair)
+{
+    const struct episode *ep = &affair->ep;
+    const int32_t left = roce_psn_diff(f->next_psn, ep->end);
+    const bool naked = ep->cause == ROCE_CAUSE_NAK && !ep->silent;
+    if (ep->late || ep->copied)
+        return;
+    if (left <= 0) {
+        if (naked && ep->dups && ep->count > 1)
+            f->flags &= ~(uint32_t)F_SELECTIVE;
+        return;
+    }
+    if (naked && ep->count == 1) {
+        affair->alone = true;
+        affair->alone_psn = ep->end;
+    }
+    if (ep->dups && !(f->flags & F_SELECTIVE))
+        episode_missing(t, f, ep->end, (uint32_t)left);
+}
+
 void episode_request_ahead(struct ctx *c)
 {
     struct rare *rare = rare_peek(c->t, c->f);
@@ -486,9 +571,7 @@ void episode_request_ahead(struct ctx *c)
     if (affair == NULL)
         return;
     if (affair->ep.open) {
-        const int32_t left = roce_psn_diff(c->f->next_psn, affair->ep.end);
-        if (!affair->ep.late && affair->ep.dups && !affair->ep.copied && left > 0)
-            episode_missing(c->t, c->f, affair->ep.end, (uint32_t)left);
+        sent_on(c->t, c->f, affair);
         episode_close(c->t, c->id, false);
     }
     affair->repeats = 0;
@@ -503,6 +586,7 @@ void episode_obeyed(struct roce_flow_table *t, struct flow *f)
         return;
     const roce_tstamp stepped = trouble_peek(t, f)->stepped_ts;
     affair->has_nak = affair->has_nak && affair->nak_ts > stepped;
+    naks_drop(t, affair, stepped);
     affair->has_rnr = affair->has_rnr && affair->rnr_ts > stepped;
     affair->has_skip = affair->has_skip && affair->skip_ts > stepped;
     affair_settled(t, f);
@@ -550,9 +634,10 @@ void episode_response(struct roce_flow_table *t, uint32_t id, uint32_t acked, bo
     struct affair *affair = affair_peek(t, f);
     if (affair == NULL)
         return;
+    kept_behind(f, affair, asks ? acked : roce_psn_add(acked, 1));
     if (!asks) {
         if (affair->has_nak && roce_psn_diff(acked, affair->nak_psn) >= 0)
-            affair->has_nak = false;
+            naks_keep(t, affair);
         if (affair->has_rnr && roce_psn_diff(acked, affair->rnr_psn) >= 0)
             affair->has_rnr = false;
         if (affair->has_skip && acked == affair->skip_psn)

@@ -49,6 +49,7 @@ enum flow_flag {
     F_CROWDED = 1 << 26,   /* many candidates for the peer, all as good */
     F_ECT = 1 << 27,       /* the first frame was ECT */
     F_ICRC_OK = 1 << 28,   /* the first frame's ICRC was right */
+    F_SELECTIVE = 1 << 29, /* what was sent behind a missing frame is not sent again with it */
 };
 
 struct msg_slot {
@@ -549,7 +550,7 @@ void episode_asks(struct ctx *c, uint32_t n);
 void episode_answered_late(struct roce_flow_table *t, struct flow *f);
 void episode_missing(struct roce_flow_table *t, struct flow *f, uint32_t psn, uint32_t len);
 /* episode_naked takes a NAK of |psn|, before it is noted. */
-void episode_naked(struct affair *affair, uint32_t psn);
+void episode_naked(struct roce_flow_table *t, struct flow *f, uint32_t psn);
 void episode_obeyed(struct roce_flow_table *t, struct flow *f);
 void episode_close(struct roce_flow_table *t, uint32_t id, bool at_end);
 

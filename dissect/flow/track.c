@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The request PSN track of a flow: what is expected, what was skipped, what came again, and how
  * many PSNs a READ takes (IBTA 9.7.2). */
-#include "internal.h"
+#include "naks.h"
 
 #include <string.h>
 
@@ -423,7 +423,7 @@ void track_reset(struct roce_flow_table *t, struct flow *f)
     hole_drop(t, &f->rr_holes);
     pend_drop_all(t, f);
     f->flags &= ~(uint32_t)(F_PSN | F_SLACK | F_MSG | F_MSG_MID | F_UNA | F_RRESP | F_MTU_SURE |
-                            F_MTU_SEEN);
+                            F_MTU_SEEN | F_SELECTIVE);
     f->mtu_mask = 0x1F;
     if (f->trouble == NIL)
         return;
@@ -432,8 +432,10 @@ void track_reset(struct roce_flow_table *t, struct flow *f)
     struct rare *rare = rare_peek(t, f);
     if (affair != NULL) {
         memset(&affair->ep, 0, sizeof affair->ep);
-        affair->has_nak = affair->has_rnr = affair->has_skip = affair->has_old = false;
+        affair->has_nak = affair->has_rnr = affair->has_skip = affair->has_old = affair->alone =
+            false;
         affair->waits = (struct waits){0};
+        naks_drop(t, affair, UINT64_MAX);
         affair_settled(t, f);
     }
     if (rare != NULL)

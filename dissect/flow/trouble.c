@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The records of flows in trouble: taken on the first occasion, given back when all is settled.
  * Each pool has as many records as all flows can take and cannot run dry. */
-#include "internal.h"
+#include "naks.h"
 
 struct trouble *trouble_of(struct roce_flow_table *t, struct flow *f)
 {
@@ -21,6 +21,7 @@ struct affair *affair_of(struct roce_flow_table *t, struct flow *f)
         struct affair *affair = pool_at(&t->affair_pool, trouble->affair);
         for (int i = 0; i < EARLY_MAX; i++)
             affair->early[i] = NIL;
+        affair->naks = NIL;
     }
     return pool_at(&t->affair_pool, trouble->affair);
 }
@@ -51,8 +52,9 @@ struct rare *rare_peek(const struct roce_flow_table *t, const struct flow *f)
 static bool settled(const struct affair *affair)
 {
     if (affair->ep.open || affair->ep.undecided || affair->has_nak || affair->has_rnr ||
-        affair->has_skip || affair->repeats > 0 || affair->has_old || affair->early[0] != NIL ||
-        affair->waits.known || affair->waits.lates > 0)
+        affair->has_skip || affair->repeats > 0 || affair->has_old || affair->alone ||
+        affair->early[0] != NIL || affair->waits.known || affair->waits.lates > 0 ||
+        affair->naks != NIL)
         return false;
     for (int i = 0; i < AGAIN_MAX; i++)
         if (affair->again[i].len > 0)
@@ -63,8 +65,10 @@ static bool settled(const struct affair *affair)
 void affair_settled(struct roce_flow_table *t, struct flow *f)
 {
     struct trouble *trouble = trouble_peek(t, f);
-    if (trouble == NULL || trouble->affair == NIL ||
-        !settled(pool_at(&t->affair_pool, trouble->affair)))
+    if (trouble == NULL || trouble->affair == NIL)
+        return;
+    naks_age(t, pool_at(&t->affair_pool, trouble->affair));
+    if (!settled(pool_at(&t->affair_pool, trouble->affair)))
         return;
     pool_give(&t->affair_pool, trouble->affair);
     trouble->affair = NIL;
@@ -79,6 +83,8 @@ void trouble_drop(struct roce_flow_table *t, struct flow *f)
     for (int i = 0; affair != NULL && i < EARLY_MAX; i++)
         if (affair->early[i] != NIL)
             pool_give(&t->node_pool, affair->early[i]);
+    if (affair != NULL && affair->naks != NIL)
+        pool_give(&t->node_pool, affair->naks);
     if (affair != NULL)
         pool_give(&t->affair_pool, trouble->affair);
     if (trouble->rare != NIL)

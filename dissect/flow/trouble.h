@@ -109,7 +109,7 @@ struct episode {
     roce_duration wait, late_by;
 };
 
-/* What is not settled yet. All zero, and no early episodes: it can be given back. */
+/* What is not settled yet. All zero, no early episodes and no NAKs: it can be given back. */
 struct affair {
     struct episode ep;
     uint32_t repeat_psn, repeats; /* resends of one PSN in a row */
@@ -124,12 +124,15 @@ struct affair {
     uint32_t old_psn;
     bool has_old;
     uint8_t again_next;
+    bool alone; /* the frame before |alone_psn| was sent again, and not those behind it */
+    uint32_t alone_psn;
     /* PSNs whose newest transmission did not get here whole: skipped in a resent stream, or with a
      * wrong ICRC */
     struct {
         uint32_t psn, len;
     } again[AGAIN_MAX];
     uint32_t early[EARLY_MAX]; /* struct early_episode, in order */
+    uint32_t naks;             /* NAKs to obey besides the newest: see naks.h */
 };
 
 /* The *_of functions return the record of |f|, a new one if need be; the *_peek ones return NULL
