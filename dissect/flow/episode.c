@@ -190,16 +190,16 @@ static bool answer_lost_behind(const struct ctx *c)
 
 /* The frame with |psn| was sent before others that are here already. A receiver without room for
  * reordering drops all that overtook it, and asks for them again. */
-static void came_late(struct rare *rare, const struct flow *f, uint32_t psn)
+void episode_came_late(struct rare *rare, uint32_t psn, uint32_t end)
 {
-    const uint32_t end = roce_psn_add(rare->overtook_psn, rare->overtook_len);
-    const bool apart = rare->overtook_len == 0 || roce_psn_diff(psn, end) > 0;
+    const uint32_t last = roce_psn_add(rare->overtook_psn, rare->overtook_len);
+    const bool apart = rare->overtook_len == 0 || roce_psn_diff(psn, last) > 0;
     if (apart || roce_psn_diff(psn, rare->overtook_psn) < 0)
         rare->overtook_psn = psn;
-    rare->overtook_len = (f->next_psn - rare->overtook_psn) & ROCE_PSN_MASK;
+    rare->overtook_len = (end - rare->overtook_psn) & ROCE_PSN_MASK;
 }
 
-static bool overtaken(const struct rare *rare, uint32_t psn)
+bool episode_overtaken(const struct rare *rare, uint32_t psn)
 {
     return rare != NULL && ((psn - rare->overtook_psn) & ROCE_PSN_MASK) < rare->overtook_len;
 }
@@ -217,6 +217,12 @@ static void emit_late(struct roce_flow_table *t, uint32_t id, const struct episo
     event_emit(t, &e);
 }
 
+void episode_was_late(struct roce_flow_table *t, uint32_t id, const struct episode *ep)
+{
+    rare_of(t, flow_at(t, id))->out_of_order += ep->count;
+    emit_late(t, id, ep);
+}
+
 void episode_close(struct roce_flow_table *t, uint32_t id, bool at_end)
 {
     struct flow *f = flow_at(t, id);
@@ -230,9 +236,10 @@ void episode_close(struct roce_flow_table *t, uint32_t id, bool at_end)
         return;
     ep->open = false;
     if (ep->late) {
-        came_late(rare_of(t, f), f, ep->psn);
-        rare_of(t, f)->out_of_order += ep->count;
-        emit_late(t, id, ep);
+        if (f->peer == NIL && !at_end && early_keep_late(t, f, affair, ep))
+            return;
+        episode_came_late(rare_of(t, f), ep->psn, f->next_psn);
+        episode_was_late(t, id, ep);
         return;
     }
     if (ep->cause == ROCE_CAUSE_NAK && !ep->silent && !ep->dups &&
@@ -333,7 +340,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     uint32_t waits_for = psn;
     ep->acked = (f->flags & F_UNA) && roce_psn_diff(f->una, psn) > 0;
     ep->dups = !fill;
-    ep->reordered = overtaken(rare, psn);
+    ep->reordered = episode_overtaken(rare, psn);
     affair->alone = affair->alone && roce_psn_diff(psn, affair->alone_psn) < 0;
     const uint32_t missing = episode_was_missing(affair, psn);
     ep->missing = fill ? 0 : missing;
@@ -515,7 +522,7 @@ void episode_late(struct ctx *c, bool fill, const struct hole *was)
     const uint32_t psn = c->pkt->bth.psn;
     struct rare *rare = rare_of(c->t, c->f);
     struct affair *affair = affair_peek(c->t, c->f);
-    came_late(rare, c->f, psn);
+    episode_came_late(rare, psn, c->f->next_psn);
     if (affair != NULL) {
         struct episode *ep = &affair->ep;
         episode_was_missing(affair, psn);

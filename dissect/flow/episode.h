@@ -33,7 +33,17 @@ bool episode_needless(const struct episode *ep);
  * come, 0 when it came; forgets about them. */
 uint32_t episode_was_missing(struct affair *affair, uint32_t psn);
 
+/* episode_came_late tells that [psn, end) was sent in that order: |psn| came after the rest. */
+void episode_came_late(struct rare *rare, uint32_t psn, uint32_t end);
+bool episode_overtaken(const struct rare *rare, uint32_t psn);
+/* episode_was_late counts an episode that is none: its frames were late. */
+void episode_was_late(struct roce_flow_table *t, uint32_t id, const struct episode *ep);
+
 /* early_keep returns false when there is no room. */
 bool early_keep(struct roce_flow_table *t, struct affair *affair, const struct episode *ep);
+/* early_keep_late is early_keep for frames that seem late, as long as a NAK that is not known yet
+ * may have asked for them. */
+bool early_keep_late(struct roce_flow_table *t, const struct flow *f, struct affair *affair,
+                     const struct episode *ep);
 
 #endif

@@ -95,6 +95,83 @@ static void test_before_the_pair_is_known(void **state)
     finish_and_compare(&r, &(struct expected){.nak = 1, .down = 1});
 }
 
+static void send_and_pair(struct rig *r, uint32_t psn)
+{
+    for (uint32_t i = psn; i < psn + 10; i++) {
+        send(r, i);
+        ack(r, i);
+    }
+    assert_int_equal(rig_info(r, 1, 2, B).peer, rig_flow(r, 2, 1, A));
+}
+
+/* 1 was lost before the capture point, and sent again alone. */
+static void test_resent_alone_before_the_pair(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r, NULL);
+    send(&r, 0);
+    send(&r, 2);
+    send(&r, 3);
+    nak(&r, 1);
+    send(&r, 1);
+    ack(&r, 3);
+    send_and_pair(&r, 4);
+    assert_int_equal(rig_last_event(&r, ROCE_EVENT_EPISODE)->location, ROCE_LOST_UPSTREAM);
+    finish_and_compare(&r, &(struct expected){.nak = 1, .up = 1});
+}
+
+static void test_late_before_the_pair(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r, NULL);
+    send(&r, 0);
+    send(&r, 2);
+    send(&r, 1);
+    send(&r, 3);
+    ack(&r, 3);
+    send_and_pair(&r, 4);
+    assert_int_equal(rig_last_event(&r, ROCE_EVENT_OUT_OF_ORDER)->duration, US);
+    finish_and_compare(&r, &(struct expected){.late = 1});
+}
+
+static void test_late_without_a_pair(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r, NULL);
+    for (uint32_t i = 0; i < 12; i += 2) {
+        send(&r, i + 1);
+        send(&r, i);
+    }
+    roce_flow_finish(r.t);
+    const struct roce_flow_counters c = rig_counters(&r, 1, 2, B);
+    assert_int_equal(c.out_of_order, 6);
+    assert_int_equal(c.retransmission_cause[ROCE_CAUSE_UNKNOWN], 0);
+    assert_int_equal(c.loss[ROCE_LOST_UPSTREAM] + c.loss[ROCE_LOST_UNKNOWN], 0);
+    rig_close(&r);
+}
+
+/* The NAK of 3 passes before the one of 1 is obeyed; 1 had come by then, late. */
+static void test_two_naks_before_the_pair(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r, NULL);
+    for (uint32_t i = 0; i < 6; i++)
+        send(&r, i);
+    nak(&r, 1);
+    nak(&r, 3);
+    send(&r, 1);
+    send(&r, 6);
+    send(&r, 3);
+    send(&r, 7);
+    ack(&r, 7);
+    send_and_pair(&r, 8);
+    finish_and_compare(&r, &(struct expected){.nak = 2, .down = 1});
+}
+
 static void test_one_direction_only(void **state)
 {
     (void)state;
@@ -174,6 +251,10 @@ int main(void)
         cmocka_unit_test(test_message_begun_again),
         cmocka_unit_test(test_message_begun_again_twice),
         cmocka_unit_test(test_before_the_pair_is_known),
+        cmocka_unit_test(test_resent_alone_before_the_pair),
+        cmocka_unit_test(test_late_before_the_pair),
+        cmocka_unit_test(test_late_without_a_pair),
+        cmocka_unit_test(test_two_naks_before_the_pair),
         cmocka_unit_test(test_one_direction_only),
         cmocka_unit_test(test_duplicated_by_the_network),
         cmocka_unit_test(test_silence_after_a_fatal_nak),
