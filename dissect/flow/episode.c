@@ -157,6 +157,7 @@ static void obeyed(struct roce_flow_table *t, struct affair *affair, uint32_t ps
 {
     affair->has_rnr = affair->has_rnr && roce_psn_diff(affair->rnr_psn, psn) < -NEAR_MISSED;
     affair->has_skip = affair->has_skip && affair->skip_psn != psn;
+    affair->has_bad_ack = affair->has_bad_ack && roce_psn_diff(affair->bad_ack, psn) < 0;
     if (!affair->has_nak || roce_psn_diff(affair->nak_psn, psn) < -NEAR_MISSED)
         return;
     if (exactly && affair->nak_psn != psn)
@@ -287,6 +288,18 @@ static void judge_answer(const struct roce_flow_table *t, const struct flow *f, 
     }
 }
 
+/* A silent requester: was the newest answer that was captured one with a wrong ICRC? */
+static void answer_damaged(const struct roce_flow_table *t, const struct flow *f,
+                           struct episode *ep)
+{
+    if (f->peer == NIL)
+        return;
+    const struct affair *affair = affair_peek(t, f);
+    const uint32_t hole = hole_find(t, flow_at(t, f->peer)->rr_holes, ep->psn);
+    ep->answer_bad = affair->has_bad_ack && roce_psn_diff(affair->bad_ack, ep->psn) >= 0;
+    ep->in_hole = hole != NIL && hole_at(t, hole)->damaged;
+}
+
 /* A NAK that is not known yet may have asked for what is missing there. */
 static void note_gap(const struct roce_flow_table *t, const struct flow *f, struct episode *ep)
 {
@@ -306,6 +319,14 @@ static roce_duration quiet_for(const struct flow *f, roce_tstamp now)
 {
     const roce_tstamp since = f->peer != NIL && f->una_ts > f->req_ts ? f->una_ts : f->req_ts;
     return episode_since(now, since);
+}
+
+/* The request that asked for an answer is the newest one, with a wrong ICRC, or one behind it. */
+static uint32_t asking_psn(const struct flow *f, const struct affair *affair)
+{
+    uint32_t n;
+    const uint32_t newest = roce_psn_add(f->next_psn, -1);
+    return missing_at(affair, newest, &n) < AGAIN_MAX ? newest : f->next_psn;
 }
 
 static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
@@ -384,6 +405,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     } else {
         ep->silent = true;
         ep->wait = quiet;
+        answer_damaged(t, f, ep);
         const bool no_acks =
             c->pkt->service == ROCE_SERVICE_UC || c->pkt->service == ROCE_SERVICE_UD;
         ep->late = fill && (no_acks || (uint64_t)quiet < (timeout != 0 ? timeout : LATE_MAX));
@@ -400,6 +422,8 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     /* It waits for an answer, and yet the newest request here asks for none: what did ask was lost
      * before it got here. */
     ep->unasked = !(f->flags & F_ASKS);
+    if (ep->unasked && f->peer != NIL)
+        ep->gap_psn = asking_psn(f, affair);
     obeyed(t, affair, psn, exactly);
     if (!ep->late) {
         c->v->flags |= ROCE_V_EPISODE;
@@ -585,6 +609,20 @@ void episode_request_ahead(struct ctx *c)
     affair_settled(c->t, c->f);
 }
 
+/* Its receiver drops it: no answer comes of it, and of none before it when those asked for none. */
+void episode_request_damaged(struct ctx *c)
+{
+    struct flow *f = c->f;
+    const uint32_t psn = c->pkt->bth.psn;
+    episode_missing(c->t, f, psn, 1);
+    for (uint32_t i = f->pend_head; i != NIL; i = node_at(c->t, i)->next) {
+        const struct node *node = node_at(c->t, i);
+        if ((node->flags & NODE_ACK) && node->first_psn != psn && node->last_psn != psn)
+            return;
+    }
+    f->flags &= ~(uint32_t)F_ASKS;
+}
+
 /* Requests to resend from before the last step back have been obeyed by it. */
 void episode_obeyed(struct roce_flow_table *t, struct flow *f)
 {
@@ -614,6 +652,16 @@ void episode_answer(struct roce_flow_table *t, struct flow *f, uint32_t psn)
     struct affair *affair = affair_peek(t, f);
     if (affair != NULL)
         waits_answer(&affair->waits, psn);
+}
+
+void episode_answer_damaged(struct roce_flow_table *t, struct flow *f, uint32_t psn)
+{
+    if (!(f->flags & F_PSN) || roce_psn_diff(psn, f->next_psn) >= 0 ||
+        ((f->flags & F_UNA) && roce_psn_diff(psn, f->una) < 0))
+        return;
+    struct affair *affair = affair_of(t, f);
+    affair->has_bad_ack = true;
+    affair->bad_ack = psn;
 }
 
 /* What had been skipped was only overtaken. */
@@ -649,6 +697,7 @@ void episode_response(struct roce_flow_table *t, uint32_t id, uint32_t acked, bo
             affair->has_rnr = false;
         if (affair->has_skip && acked == affair->skip_psn)
             episode_answered_late(t, f);
+        affair->has_bad_ack = affair->has_bad_ack && roce_psn_diff(acked, affair->bad_ack) < 0;
     }
     if (affair->repeats > 0 && roce_psn_diff(acked, affair->repeat_psn) >= 0)
         affair->repeat_answered = true;

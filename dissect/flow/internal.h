@@ -262,10 +262,11 @@ struct hole {
     uint32_t middles; /* PSNs of it that proved to be READ responses behind the first */
     uint64_t frame;   /* that showed the hole */
     roce_tstamp ts;
-    uint8_t naked;  /* the receiver asked for it */
-    uint8_t judged; /* already counted as lost */
-    uint8_t soft;   /* READ responses: may be no responses at all */
-    uint8_t before; /* lies before the first PSN captured */
+    uint8_t naked;   /* the receiver asked for it */
+    uint8_t judged;  /* already counted as lost */
+    uint8_t soft;    /* READ responses: may be no responses at all */
+    uint8_t before;  /* lies before the first PSN captured */
+    uint8_t damaged; /* READ responses that were captured with a wrong ICRC, and not since */
 };
 
 struct path {
@@ -541,10 +542,14 @@ void episode_late(struct ctx *c, bool fill, const struct hole *was);
 /* episode_copied takes a copy of a request that proved to be no mirror's. */
 void episode_copied(struct roce_flow_table *t, const struct copy *copy);
 void episode_request_ahead(struct ctx *c);
+/* episode_request_damaged takes a request with a wrong ICRC, behind the other functions. */
+void episode_request_damaged(struct ctx *c);
 /* |acked| is the PSN that a response names; |asks|: it is a NAK of any kind. */
 void episode_response(struct roce_flow_table *t, uint32_t id, uint32_t acked, bool asks);
 /* episode_answer takes a READ response or atomic ACK, before episode_response does. */
 void episode_answer(struct roce_flow_table *t, struct flow *f, uint32_t psn);
+/* episode_answer_damaged takes an ACK or atomic ACK with a wrong ICRC. */
+void episode_answer_damaged(struct roce_flow_table *t, struct flow *f, uint32_t psn);
 /* episode_asks takes a READ or atomic of |n| PSNs, behind the other functions about requests. */
 void episode_asks(struct ctx *c, uint32_t n);
 void episode_answered_late(struct roce_flow_table *t, struct flow *f);
@@ -580,6 +585,8 @@ enum roce_cause silent_cause(const struct roce_flow_table *t, const struct flow 
 
 /* rresp.c: READ response track */
 void rresp_frame(struct ctx *c);
+/* rresp_damaged says that the response had a wrong ICRC: its receiver drops it. */
+void rresp_damaged(struct ctx *c);
 bool rresp_captured(const struct roce_flow_table *t, const struct flow *f, uint32_t psn);
 /* rresp_complete tells whether all of [from, to) was captured. */
 bool rresp_complete(const struct roce_flow_table *t, const struct flow *f, uint32_t from,

@@ -74,7 +74,7 @@ void loss_holes_end(struct roce_flow_table *t, uint32_t id)
     }
     for (uint32_t i = f->rr_holes; i != NIL; i = hole_at(t, i)->next) {
         struct hole *h = hole_at(t, i);
-        if (h->judged || h->soft)
+        if (h->judged || h->soft || h->damaged)
             continue;
         h->judged = true;
         /* The requester asks again as soon as a later response shows it the hole (IBTA 9.7.5.2.4).

@@ -118,9 +118,14 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
         ep->location = ROCE_LOST_UNKNOWN;
         return;
     }
+    if (ep->silent && ep->answer_bad && !ep->acked) {
+        ep->location = ROCE_LOST_UPSTREAM;
+        lose(t, f->peer, ROCE_LOST_UPSTREAM, 1, ep->psn, true, ep, at_end);
+        return;
+    }
     if (ep->silent && ep->unasked && !ep->acked) {
         ep->location = ROCE_LOST_UPSTREAM;
-        lose(t, id, ROCE_LOST_UPSTREAM, 1, f->next_psn, false, ep, at_end);
+        lose(t, id, ROCE_LOST_UPSTREAM, 1, ep->gap_psn, false, ep, at_end);
         return;
     }
     if (!asked && paired && ep->acked) {

@@ -544,6 +544,15 @@ static void count_aeth(struct ctx *c)
     }
 }
 
+/* The requester sees nothing of a response with a wrong ICRC: it was lost before it got here. */
+static void damaged(struct ctx *c, uint32_t kind)
+{
+    if (kind >= OBS_READ_FIRST && kind <= OBS_READ_LAST)
+        rresp_damaged(c);
+    else if (c->f->peer != NIL && (kind == OBS_ACK || kind == OBS_ATOMIC))
+        episode_answer_damaged(c->t, flow_at(c->t, c->f->peer), c->pkt->bth.psn);
+}
+
 void response_frame(struct ctx *c, bool trusted)
 {
     const struct roce_packet *pkt = c->pkt;
@@ -557,8 +566,12 @@ void response_frame(struct ctx *c, bool trusted)
             track_set_mtu(t, c->f, pkt->payload_len, true);
     }
     struct obs o;
-    if (!trusted || !observe(c, &o))
+    if (!observe(c, &o))
         return;
+    if (!trusted) {
+        damaged(c, o.psn >> 24 & 0x3F);
+        return;
+    }
     if (c->f->peer != NIL) {
         response_apply(t, c->id, &o, c->v);
         return;

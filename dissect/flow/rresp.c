@@ -90,10 +90,11 @@ void rresp_frame(struct ctx *c)
     }
     struct hole was;
     hole_fill(t, &f->rr_holes, psn, 1, &was);
-    if (was.len == 0) {
+    if (was.len == 0 || was.damaged) {
         trouble_add(t, f, COUNT_RR_DUPLICATES, 1);
         c->v->flags |= ROCE_V_READ_RESPONSE_DUP;
-    } else if (!was.soft && !was.judged && asked_again(c, &was)) {
+    }
+    if (was.len > 0 && !was.soft && !was.judged && asked_again(c, &was)) {
         loss_count(t, c->id,
                    &(struct loss){.where = ROCE_LOST_UPSTREAM,
                                   .count = 1,
@@ -101,4 +102,18 @@ void rresp_frame(struct ctx *c)
                                   .responses = true,
                                   .hole_frame = was.frame});
     }
+}
+
+void rresp_damaged(struct ctx *c)
+{
+    struct flow *f = c->f;
+    const uint32_t psn = c->pkt->bth.psn;
+    struct hole *newest = f->rr_holes != NIL ? hole_at(c->t, f->rr_holes) : NULL;
+    if (newest != NULL && newest->damaged && psn == roce_psn_add(newest->psn, newest->len)) {
+        newest->len++;
+        return;
+    }
+    hole_add(c->t, &f->rr_holes, psn, 1, false);
+    if (f->rr_holes != NIL && hole_at(c->t, f->rr_holes)->psn == psn)
+        hole_at(c->t, f->rr_holes)->damaged = true;
 }

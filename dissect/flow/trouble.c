@@ -54,7 +54,7 @@ static bool settled(const struct affair *affair)
     if (affair->ep.open || affair->ep.undecided || affair->has_nak || affair->has_rnr ||
         affair->has_skip || affair->repeats > 0 || affair->has_old || affair->alone ||
         affair->early[0] != NIL || affair->waits.known || affair->waits.lates > 0 ||
-        affair->naks != NIL)
+        affair->naks != NIL || affair->has_bad_ack)
         return false;
     for (int i = 0; i < AGAIN_MAX; i++)
         if (affair->again[i].len > 0)

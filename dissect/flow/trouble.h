@@ -76,14 +76,14 @@ struct excess {
 #define EXCESS_MAX ((EXCESS_KINDS + EXCESS_SLOTS - 1) / EXCESS_SLOTS) /* of one flow */
 
 struct episode {
-    uint32_t psn;     /* restart PSN */
-    uint32_t end;     /* PSN behind the frame resent last */
-    uint32_t high;    /* PSN behind the highest frame resent */
-    uint32_t count;   /* frames resent */
-    uint32_t missing; /* frames that did not get here the last time, from |psn| on */
-    uint32_t gap_psn,
-        gap_len;   /* the first hole ahead of |psn|, while no pair told what was asked for */
-    uint8_t cause; /* unless |silent| */
+    uint32_t psn;              /* restart PSN */
+    uint32_t end;              /* PSN behind the frame resent last */
+    uint32_t high;             /* PSN behind the highest frame resent */
+    uint32_t count;            /* frames resent */
+    uint32_t missing;          /* frames that did not get here the last time, from |psn| on */
+    uint32_t gap_psn, gap_len; /* the first hole ahead of |psn|, while no pair told what was asked
+                                  for; |unasked|: what did ask */
+    uint8_t cause;             /* unless |silent| */
     uint8_t location;
     bool open;
     bool fill;         /* the restart PSN had not been captured */
@@ -98,8 +98,9 @@ struct episode {
     bool overtaken;    /* the answer was not lost: a later one overtook it */
     bool reordered;    /* the restart frame came late, or behind a gap that late ones filled */
     bool read;         /* the restart frame is a READ request */
+    bool answer_bad;   /* its ACK was captured with a wrong ICRC */
     bool answer_twice; /* the answer was captured once, but its newest copy was not */
-    bool in_hole;      /* the frame asked for has not been captured: counted with its hole */
+    bool in_hole;      /* the frame asked for has not been captured whole: counted with its hole */
     bool arrived;      /* its original came after all, late */
     bool undecided;    /* closed; whether a frame was lost is told by the answers to come */
     uint32_t answers;  /* that acknowledge all before |answered|, the furthest yet */
@@ -117,12 +118,13 @@ struct affair {
     bool has_nak, has_rnr, has_skip; /* asked of this flow's requester, not yet obeyed */
     uint32_t nak_psn, rnr_psn, skip_psn;
     uint32_t nak_missing; /* frames that did not get here in the stream that |nak_psn| is about */
+    uint32_t bad_ack;     /* |has_bad_ack|: what an ACK with a wrong ICRC acknowledges */
     uint64_t nak_frame, rnr_frame, skip_frame;
     roce_tstamp nak_ts, rnr_ts, skip_ts;
     struct waits waits;
     uint32_t old_count[ROCE_MESSAGE_OPS]; /* messages dropped from the pending list, by operation */
     uint32_t old_psn;
-    bool has_old;
+    bool has_old, has_bad_ack;
     uint8_t again_next;
     bool alone; /* the frame before |alone_psn| was sent again, and not those behind it */
     uint32_t alone_psn;

@@ -99,7 +99,7 @@ static void track(struct ctx *c, bool trusted)
     case ROCE_OP_ATOMIC_WRITE:
         track_request(c);
         if (!trusted)
-            episode_missing(c->t, c->f, pkt->bth.psn, 1);
+            episode_request_damaged(c);
         return;
     case ROCE_OP_READ_RESPONSE:
     case ROCE_OP_ACK:
