@@ -142,6 +142,18 @@ uint64_t count_opcodes(const struct roce_flow_table *t, const struct flow *f, ui
     return sum;
 }
 
+uint64_t count_of_kind(const struct roce_flow_table *t, const struct flow *f, bool responses)
+{
+    uint64_t opcodes[256], sum = 0;
+    count_opcodes(t, f, opcodes);
+    for (int i = 0; i < 256; i++) {
+        const struct roce_opcode_info *info = roce_opcode_info((uint8_t)i);
+        if (info->op < ROCE_OP_CNP && info->response == responses)
+            sum += opcodes[i];
+    }
+    return sum;
+}
+
 static bool port_mark(struct roce_flow_table *t, const struct wide *wide, uint16_t port)
 {
     uint8_t *bits = pool_at(&t->port_pool, wide->ports);

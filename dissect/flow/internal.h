@@ -623,6 +623,8 @@ static inline void count_marks(struct flow *f, enum roce_ecn ecn, bool icrc_ok)
         f->icrc_odd++;
 }
 uint64_t count_opcodes(const struct roce_flow_table *t, const struct flow *f, uint64_t out[256]);
+/* count_of_kind returns the number of requests, or of |responses|. */
+uint64_t count_of_kind(const struct roce_flow_table *t, const struct flow *f, bool responses);
 void count_port(struct ctx *c, uint16_t port);
 uint32_t count_ports(const struct roce_flow_table *t, const struct flow *f);
 /* As trouble_of and trouble_peek. */

@@ -102,7 +102,18 @@ uint64_t loss_timeout(const struct roce_flow_table *t, const struct flow *f)
     return t->opts.timeout_exp != 0 ? (uint64_t)TIMEOUT_UNIT << (t->opts.timeout_exp & 31) : 0;
 }
 
-/* From the last frame of a request to its ACK: how long a message takes says how large it is. */
+/* Of 1000 requests, those sent once. */
+static uint32_t sent_once(const struct roce_flow_table *t, const struct flow *f)
+{
+    const uint64_t again = trouble_total(t, f, COUNT_RETRANSMITTED);
+    if (again == 0)
+        return 1000;
+    const uint64_t requests = count_of_kind(t, f, false);
+    return requests > again ? (uint32_t)(1000 * (requests - again) / requests) : 0;
+}
+
+/* From the last frame of a request to its ACK: how long a message takes says how large it is. Those
+ * that were sent again took longest: they do not count. */
 static uint64_t median_answer(const struct roce_flow_table *t, const struct flow *f)
 {
     struct roce_hist hist;
@@ -110,7 +121,7 @@ static uint64_t median_answer(const struct roce_flow_table *t, const struct flow
         return 0;
     struct hist_pair *pair = pool_at(&t->hist_pool, f->hist);
     hist_head_expand(hist_of_acks(t, pair), &t->page_pool, &hist);
-    return roce_hist_quantile(&hist, 500);
+    return roce_hist_quantile(&hist, sent_once(t, f) / 2);
 }
 
 static uint64_t usual_answer(const struct roce_flow_table *t, const struct flow *f)

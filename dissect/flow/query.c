@@ -31,23 +31,11 @@ static uint8_t pairing_of(const struct flow *f)
     return f->flags & F_PAIR_CM ? ROCE_PAIRING_CM : ROCE_PAIRING_PSN;
 }
 
-static uint64_t opcode_sum(const struct roce_flow_table *t, const struct flow *f, bool responses)
-{
-    uint64_t opcodes[256], sum = 0;
-    count_opcodes(t, f, opcodes);
-    for (int i = 0; i < 256; i++) {
-        const struct roce_opcode_info *info = roce_opcode_info((uint8_t)i);
-        if (info->op < ROCE_OP_CNP && info->response == responses)
-            sum += opcodes[i];
-    }
-    return sum;
-}
-
 /* A mirror that samples 1 of N frames shows a gap before nearly each request. */
 static bool looks_sampled(const struct roce_flow_table *t, const struct flow *f)
 {
     const uint64_t gaps = trouble_total(t, f, COUNT_GAPS);
-    return gaps >= 16 && gaps * 2 > opcode_sum(t, f, false) &&
+    return gaps >= 16 && gaps * 2 > count_of_kind(t, f, false) &&
            trouble_total(t, f, COUNT_RETRANSMITTED) * 10 < gaps;
 }
 

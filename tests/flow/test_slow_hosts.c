@@ -164,6 +164,31 @@ static void test_messages_are_large(void **state)
     expect(&r, ROCE_LOST_DOWNSTREAM, 1);
 }
 
+/* Answers take 20 us. Then message by message is lost behind the mirror until most of all were
+ * acknowledged no sooner than 4 ms after they were sent first: that says nothing about the hosts. */
+static void test_most_messages_were_sent_again(void **state)
+{
+    (void)state;
+    struct rig r;
+    const uint32_t whole = 8, lost_ones = 12;
+    rig_open(&r, NULL);
+    for (uint32_t i = 0; i < whole + lost_ones; i++) {
+        rig_data(&r, ROCE_OPCODE_RC_SEND_ONLY, 1, 2, B, START + i, 64);
+        if (i >= whole) {
+            r.now += 4000 * US;
+            rig_data(&r, ROCE_OPCODE_RC_SEND_ONLY, 1, 2, B, START + i, 64);
+        }
+        r.now += 20 * US;
+        rig_ack(&r, 2, 1, A, START + i, 0x1F, i + 1);
+        r.now += 20 * US;
+    }
+    roce_flow_finish(r.t);
+    const struct roce_flow_counters c = rig_counters(&r, 1, 2, B);
+    assert_int_equal(c.retransmission_cause[ROCE_CAUSE_TIMEOUT], lost_ones);
+    assert_int_equal(c.loss[ROCE_LOST_DOWNSTREAM], lost_ones);
+    rig_close(&r);
+}
+
 /* Answers to both packets of the resend, and to no other: the last packet may have been lost. */
 static void test_answered_once(void **state)
 {
@@ -193,6 +218,7 @@ int main(void)
         cmocka_unit_test(test_a_message_is_begun_again),
         cmocka_unit_test(test_the_sender_is_slow_to_read_the_ack),
         cmocka_unit_test(test_messages_are_large),
+        cmocka_unit_test(test_most_messages_were_sent_again),
         cmocka_unit_test(test_answered_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
