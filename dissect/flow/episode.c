@@ -279,6 +279,10 @@ static void judge_answer(const struct roce_flow_table *t, const struct flow *f, 
         ep->acked = false;
         ep->answer_twice = once;
         break;
+    case WAITS_IGNORED:
+        ep->acked = false;
+        ep->ignored = true;
+        break;
     case WAITS_CAME_LATE:
         ep->overtaken = true;
         break;

@@ -133,6 +133,10 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
         lose(t, f->peer, ROCE_LOST_DOWNSTREAM, 1, ep->psn, true, ep, at_end);
         return;
     }
+    if (ep->cause == ROCE_CAUSE_IMPLIED_NAK && ep->ignored) {
+        lose(t, id, ROCE_LOST_DOWNSTREAM, 1, ep->psn, false, ep, at_end);
+        return;
+    }
     if (ep->cause == ROCE_CAUSE_IMPLIED_NAK) {
         /* The missing responses are holes of the peer's READ response track, counted there. */
         ep->location = ROCE_LOST_UPSTREAM;

@@ -48,17 +48,22 @@ void waits_ask(struct waits *w, uint32_t psn, uint32_t n)
         w->ask[w->asks++] = (struct psn_range){psn, n};
 }
 
-/* The first PSN before |end| that only a READ response or an atomic ACK answers; |end|: none. */
-static uint32_t first_asked(const struct waits *w, uint32_t end)
+/* The first PSN before |end| that only a READ response or an atomic ACK answers; |end|: none.
+ * |*whole|: it begins a READ whose responses are all before |end|. */
+static uint32_t first_asked(const struct waits *w, uint32_t end, bool *whole)
 {
     uint32_t first = end;
+    *whole = false;
     for (uint8_t i = 0; i < w->asks; i++) {
         const struct psn_range *ask = &w->ask[i];
         if (behind(w, roce_psn_add(ask->psn, ask->len)))
             continue;
         const uint32_t from = behind(w, ask->psn) ? w->psn : ask->psn;
-        if (roce_psn_diff(from, first) < 0)
-            first = from;
+        if (roce_psn_diff(from, first) >= 0)
+            continue;
+        first = from;
+        *whole = from == ask->psn && ask->len > 1 &&
+                 roce_psn_diff(end, roce_psn_add(ask->psn, ask->len)) >= 0;
     }
     return first;
 }
@@ -66,20 +71,22 @@ static uint32_t first_asked(const struct waits *w, uint32_t end)
 /* All before |end| is acknowledged, and answers to READs and atomics there are skipped. */
 static bool skips(struct waits *w, uint32_t end)
 {
-    const uint32_t asked = first_asked(w, end);
+    bool whole;
+    const uint32_t asked = first_asked(w, end, &whole);
     if (asked == end)
         return false;
     if (asked == w->psn && w->again)
         return true;
     w->psn = asked;
     w->passed = true;
+    w->whole = whole;
     return true;
 }
 
 static void reached(struct waits *w, uint32_t next)
 {
     w->psn = next;
-    w->again = w->passed = false;
+    w->again = w->passed = w->whole = false;
     w->known = roce_psn_diff(next, w->until) < 0;
 }
 
@@ -111,5 +118,5 @@ enum waits_answered waits_answered(const struct waits *w, uint32_t psn)
         return WAITS_UNKNOWN;
     if (psn != w->psn)
         return WAITS_CAME;
-    return w->passed ? WAITS_PASSED : WAITS_NOT_YET;
+    return !w->passed ? WAITS_NOT_YET : w->whole ? WAITS_IGNORED : WAITS_PASSED;
 }

@@ -20,6 +20,7 @@ struct waits {
     uint32_t until; /* PSN behind all it had sent when it stepped back */
     bool known;
     bool again;  /* it asked for |psn| by an implied NAK and does so only once */
+    bool whole;  /* |passed|: none of the responses of a READ came, and it takes more than one */
     bool passed; /* an answer skipped |psn|: it is going to ask for it again */
     uint8_t asks, lates;
     uint32_t late[WAITS_LATES]; /* answers that came behind one that skipped them */
@@ -29,8 +30,10 @@ struct waits {
 /* What is known about the answer to the newest copy of a request. */
 enum waits_answered {
     WAITS_UNKNOWN,
-    WAITS_NOT_YET,   /* not captured */
-    WAITS_PASSED,    /* not captured, but a later one was */
+    WAITS_NOT_YET, /* not captured */
+    WAITS_PASSED,  /* not captured, but a later one was */
+    WAITS_IGNORED, /* the same, but of a READ of several responses: it is the request that was lost
+                    */
     WAITS_CAME_LATE, /* captured, behind a later one */
     WAITS_CAME,      /* captured in order */
 };

@@ -128,6 +128,48 @@ static void test_late_answers_count_for_the_next_step(void **state)
     finish_and_compare(&r, &(struct expected){.implied = 3, .peer_down = 1, .peer_up = 1});
 }
 
+static void two(struct rig *r, uint32_t psn)
+{
+    answer(r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, psn);
+    answer(r, ROCE_OPCODE_RC_READ_RESPONSE_LAST, psn + 1);
+}
+
+/* 8 and 9, 10 and 11 belong to READs. Of the first answers that to 8 is lost behind the mirror; all
+ * is issued again, and the READ of 10 is lost there. Its responder had answered it before and
+ * misses nothing, so that the answer to 12 comes in front of both to 10 and 11. Where the one to 10
+ * comes, the request arrived, and the one to 11 was lost before the mirror. */
+static void test_read_issued_again_lost_behind_the_mirror(void **state)
+{
+    (void)state;
+    for (int came = 0; came < 2; came++) {
+        struct rig r;
+        open_paired(&r, 0);
+        for (int i = 0; i < 2; i++) {
+            rig_read(&r, 1, 2, B, START + 8, 0x8000, 1024 + 100);
+            rig_read(&r, 1, 2, B, START + 10, 0xA000, 1024 + 100);
+            read_one(&r, 12);
+            two(&r, 8);
+            if (i == 0)
+                two(&r, 10);
+            else if (came)
+                answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, 10);
+            only(&r, 12);
+        }
+        rig_read(&r, 1, 2, B, START + 10 + (uint32_t)came, 0xA000, came ? 100 : 1024 + 100);
+        read_one(&r, 12);
+        if (came)
+            only(&r, 11);
+        else
+            two(&r, 10);
+        only(&r, 12);
+        send(&r, 13);
+        ack(&r, 13);
+        assert_int_equal(last_location(&r), came ? ROCE_LOST_UPSTREAM : ROCE_LOST_DOWNSTREAM);
+        finish_and_compare(&r, came ? &(struct expected){.implied = 2, .peer_down = 1, .peer_up = 1}
+                                    : &(struct expected){.implied = 2, .peer_down = 1, .down = 1});
+    }
+}
+
 /* The answers to both READs are lost behind the mirror. An implied NAK would have been obeyed
  * within microseconds, as all else is here: it is the timer that ran out. */
 static void test_a_timer_is_no_implied_nak(void **state)
@@ -156,6 +198,7 @@ int main(void)
         cmocka_unit_test(test_ack_of_duplicates_passes_a_read),
         cmocka_unit_test(test_second_answer_of_an_atomic_lost_before_the_mirror),
         cmocka_unit_test(test_late_answers_count_for_the_next_step),
+        cmocka_unit_test(test_read_issued_again_lost_behind_the_mirror),
         cmocka_unit_test(test_a_timer_is_no_implied_nak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,7 +165,8 @@ static void test_messages_are_large(void **state)
 }
 
 /* Answers take 20 us. Then message by message is lost behind the mirror until most of all were
- * acknowledged no sooner than 4 ms after they were sent first: that says nothing about the hosts. */
+ * acknowledged no sooner than 4 ms after they were sent first: that says nothing about the hosts.
+ */
 static void test_most_messages_were_sent_again(void **state)
 {
     (void)state;
