@@ -151,12 +151,26 @@ static void judge_nearby(struct roce_flow_table *t, struct flow *f, struct episo
         episode_missing(t, f, asked, (uint32_t)missed);
 }
 
+/* An answer skipped the one to a PSN shortly before |psn|, for which the requester still waits: it
+ * went back there, and the frames in between are lost before they got here. */
+static bool skipped_before(const struct affair *affair, uint32_t psn, uint32_t *skipped)
+{
+    if (!waits_skipped(&affair->waits, skipped)) {
+        if (!affair->has_skip)
+            return false;
+        *skipped = affair->skip_psn;
+    }
+    const int32_t missed = roce_psn_diff(psn, *skipped);
+    return missed > 0 && missed < NEAR_MISSED;
+}
+
 /* The step back to |psn| obeys all that was asked for at or behind it; when |exactly| what was
  * asked for, a NAK of another PSN may be obeyed by a step of its own. */
 static void obeyed(struct roce_flow_table *t, struct affair *affair, uint32_t psn, bool exactly)
 {
     affair->has_rnr = affair->has_rnr && roce_psn_diff(affair->rnr_psn, psn) < -NEAR_MISSED;
-    affair->has_skip = affair->has_skip && affair->skip_psn != psn;
+    const int32_t skip = roce_psn_diff(psn, affair->skip_psn);
+    affair->has_skip = affair->has_skip && (skip < 0 || skip >= NEAR_MISSED);
     affair->has_bad_ack = affair->has_bad_ack && roce_psn_diff(affair->bad_ack, psn) < 0;
     if (!affair->has_nak || roce_psn_diff(affair->nak_psn, psn) < -NEAR_MISSED)
         return;
@@ -362,7 +376,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     const roce_duration quiet = quiet_for(f, now);
     const uint64_t timeout = loss_timeout(t, f);
     struct asked asked;
-    uint32_t waits_for = psn;
+    uint32_t waits_for = psn, skipped;
     ep->acked = (f->flags & F_UNA) && roce_psn_diff(f->una, psn) > 0;
     ep->dups = !fill;
     ep->reordered = episode_overtaken(rare, psn);
@@ -395,6 +409,18 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
             ep->acked = false;
         if (asked.cause == ROCE_CAUSE_IMPLIED_NAK && f->peer != NIL)
             judge_answer(t, f, ep, psn);
+    } else if (f->peer != NIL && !ran_out && at_once && quiet < REISSUE_MAX &&
+               skipped_before(affair, psn, &skipped)) {
+        waits_for = skipped;
+        const struct flow *peer = flow_at(t, f->peer);
+        ep->cause = ROCE_CAUSE_IMPLIED_NAK;
+        ep->wait = quiet;
+        ep->read =
+            rresp_captured(t, peer, waits_for) || hole_find(t, peer->rr_holes, waits_for) != NIL;
+        ep->atomic = !ep->read;
+        ep->acked = false;
+        judge_nearby(t, f, ep, waits_for);
+        judge_answer(t, f, ep, waits_for);
     } else if (!ran_out && at_once && quiet < REISSUE_MAX && answer_lost_behind(c)) {
         ep->cause = ROCE_CAUSE_IMPLIED_NAK;
         ep->wait = quiet;

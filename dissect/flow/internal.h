@@ -588,8 +588,8 @@ void rresp_frame(struct ctx *c);
 /* rresp_damaged says that the response had a wrong ICRC: its receiver drops it. */
 void rresp_damaged(struct ctx *c);
 bool rresp_captured(const struct roce_flow_table *t, const struct flow *f, uint32_t psn);
-/* rresp_complete tells whether all of [from, to) was captured. */
-bool rresp_complete(const struct roce_flow_table *t, const struct flow *f, uint32_t from,
+/* rresp_upto returns the first PSN of [from, to) that was not captured, |to| when all were. */
+uint32_t rresp_upto(const struct roce_flow_table *t, const struct flow *f, uint32_t from,
                     uint32_t to);
 
 /* conn.c: CM */

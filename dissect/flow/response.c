@@ -118,6 +118,15 @@ static void ask_skipped(struct roce_flow_table *t, struct flow *f, uint32_t psn,
     affair->skip_ts = o->ts;
 }
 
+/* The first PSN without an answer of a READ or atomic that was skipped. */
+static uint32_t unanswered(const struct roce_flow_table *t, const struct flow *f,
+                           const struct node *node)
+{
+    if (node->kind != NODE_READ)
+        return node->first_psn;
+    return rresp_upto(t, flow_at(t, f->peer), node->next_psn, node->last_psn);
+}
+
 static void completes(struct roce_flow_table *t, uint32_t id, struct node *node,
                       const struct obs *o, struct roce_verdict *v)
 {
@@ -197,7 +206,7 @@ void response_acknowledge(struct roce_flow_table *t, uint32_t id, uint32_t upto,
         if (node->kind == NODE_READ || node->kind == NODE_ATOMIC) {
             if (!(node->flags & NODE_SKIPPED)) {
                 node->flags |= NODE_SKIPPED;
-                ask_skipped(t, f, node->kind == NODE_READ ? node->next_psn : node->first_psn, o);
+                ask_skipped(t, f, unanswered(t, f, node), o);
             }
             if (++skipped > SKIPPED_MAX)
                 pend_remove(t, f, NIL, f->pend_head);
@@ -282,9 +291,8 @@ static bool read_response(struct roce_flow_table *t, uint32_t id, uint8_t kind, 
     answers(node, o, v);
     /* Middle packets are not kept while the pair is undecided: the response track remembers them.
      */
-    if (roce_psn_diff(psn, node->next_psn) > 0 &&
-        rresp_complete(t, flow_at(t, f->peer), node->next_psn, psn))
-        node->next_psn = psn;
+    if (roce_psn_diff(psn, node->next_psn) > 0)
+        node->next_psn = rresp_upto(t, flow_at(t, f->peer), node->next_psn, psn);
     const int32_t ahead = roce_psn_diff(psn, node->next_psn);
     if (ahead > 0)
         ask_skipped(t, f, node->next_psn, o);

@@ -9,18 +9,20 @@ bool rresp_captured(const struct roce_flow_table *t, const struct flow *f, uint3
            roce_psn_diff(psn, f->rr_low) >= 0 && hole_find(t, f->rr_holes, psn) == NIL;
 }
 
-bool rresp_complete(const struct roce_flow_table *t, const struct flow *f, uint32_t from,
+uint32_t rresp_upto(const struct roce_flow_table *t, const struct flow *f, uint32_t from,
                     uint32_t to)
 {
     if (!(f->flags & F_RRESP) || roce_psn_diff(to, f->rr_next) > 0 ||
         roce_psn_diff(from, f->rr_low) < 0)
-        return false;
+        return from;
+    uint32_t first = to;
     for (uint32_t i = f->rr_holes; i != NIL; i = hole_at(t, i)->next) {
         const struct hole *h = hole_at(t, i);
-        if (roce_psn_diff(h->psn, to) < 0 && roce_psn_diff(roce_psn_add(h->psn, h->len), from) > 0)
-            return false;
+        if (roce_psn_diff(h->psn, first) < 0 &&
+            roce_psn_diff(roce_psn_add(h->psn, h->len), from) > 0)
+            first = roce_psn_diff(h->psn, from) > 0 ? h->psn : from;
     }
-    return true;
+    return first;
 }
 
 /* A skipped PSN is known to be a missing response when a READ of the peer that is not answered yet

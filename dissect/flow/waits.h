@@ -47,6 +47,8 @@ void waits_ask(struct waits *w, uint32_t psn, uint32_t n);
 void waits_answer(struct waits *w, uint32_t psn);
 /* waits_acknowledge tells of an ACK of all up to |psn|. */
 void waits_acknowledge(struct waits *w, uint32_t psn);
+/* waits_skipped tells whether an answer skipped the one that is waited for, to |*psn|. */
+bool waits_skipped(const struct waits *w, uint32_t *psn);
 enum waits_answered waits_answered(const struct waits *w, uint32_t psn);
 
 #endif

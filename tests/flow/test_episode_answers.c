@@ -151,6 +151,63 @@ static void test_read_response_lost_before_the_pair_is_known(void **state)
     finish_and_compare(&r, &(struct expected){.implied = 1, .peer_up = 1});
 }
 
+/* The same where the last response of the first READ is missing, and the second READ's answers show
+ * it. */
+static void test_last_response_lost_before_the_pair_is_known(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r, NULL);
+    rig_data(&r, ROCE_OPCODE_RC_WRITE_FIRST, 1, 2, B, START - 2, 1024);
+    rig_data(&r, ROCE_OPCODE_RC_WRITE_LAST, 1, 2, B, START - 1, 100);
+    r.now += 5 * US;
+    rig_read(&r, 1, 2, B, START, 0x1000, 3 * 1024 + 100);
+    rig_read(&r, 1, 2, B, START + 4, 0x9000, 100);
+    rig_read(&r, 1, 2, B, START + 5, 0xA000, 100);
+    r.now += 5 * US;
+    rig_answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, 2, 1, A, START, 1024, 2);
+    rig_answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 2, 1, A, START + 1, 1024, 0);
+    rig_answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 2, 1, A, START + 2, 1024, 0);
+    rig_answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_ONLY, 2, 1, A, START + 4, 100, 3);
+    rig_answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_ONLY, 2, 1, A, START + 5, 100, 4);
+    assert_int_equal(rig_info(&r, 1, 2, B).peer, rig_flow(&r, 2, 1, A));
+    r.now += 2 * US;
+    rig_read(&r, 1, 2, B, START + 3, 0x1000 + 3072, 100);
+    assert_int_equal(r.v.cause, ROCE_CAUSE_IMPLIED_NAK);
+    rig_read(&r, 1, 2, B, START + 4, 0x9000, 100);
+    rig_read(&r, 1, 2, B, START + 5, 0xA000, 100);
+    r.now += 5 * US;
+    for (uint32_t i = 3; i < 6; i++)
+        responses(&r, i, 1, 99);
+    roce_flow_finish(r.t);
+    assert_int_equal(rig_last_event(&r, ROCE_EVENT_EPISODE)->location, ROCE_LOST_UPSTREAM);
+    rig_close(&r);
+}
+
+/* The answer to 8 is lost before the mirror, and so is the READ of 8 that is issued again: what is
+ * captured of it begins with 9, which nobody missed. An implied NAK is obeyed once: 8 is sent again
+ * when the timer runs out. */
+static void test_first_read_issued_again_lost_before_the_mirror(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    for (int i = 0; i < 3; i++) {
+        for (uint32_t k = i == 1 ? 9 : 8; k < 11; k++)
+            rig_read(&r, 1, 2, B, START + k, 0x1000 * k, 100);
+        r.now += 3 * US;
+        for (uint32_t k = i < 2 ? 9 : 8; k < 11; k++)
+            responses(&r, k, 1, 99);
+        r.now += i == 0 ? 2 * US : 4 * MS;
+    }
+    send(&r, 11);
+    ack(&r, 11);
+    for (uint32_t i = 0; i < r.events; i++)
+        if (r.event[i].kind == ROCE_EVENT_EPISODE)
+            assert_int_equal(r.event[i].location, ROCE_LOST_UPSTREAM);
+    finish_and_compare(&r, &(struct expected){.implied = 1, .timeout = 1, .peer_up = 1, .up = 1});
+}
+
 static void test_read_response_lost_by_the_capture_only(void **state)
 {
     (void)state;
@@ -177,6 +234,8 @@ int main(void)
         cmocka_unit_test(test_second_answer_lost_before_the_mirror),
         cmocka_unit_test(test_nak_of_the_next_request_passes_a_read),
         cmocka_unit_test(test_read_response_lost_before_the_pair_is_known),
+        cmocka_unit_test(test_last_response_lost_before_the_pair_is_known),
+        cmocka_unit_test(test_first_read_issued_again_lost_before_the_mirror),
         cmocka_unit_test(test_read_response_lost_by_the_capture_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
