@@ -164,21 +164,18 @@ static bool skipped_before(const struct affair *affair, uint32_t psn, uint32_t *
     return missed > 0 && missed < NEAR_MISSED;
 }
 
-/* The step back to |psn| obeys all that was asked for at or behind it; when |exactly| what was
- * asked for, a NAK of another PSN may be obeyed by a step of its own. */
-static void obeyed(struct roce_flow_table *t, struct affair *affair, uint32_t psn, bool exactly)
+/* The step back to |psn| obeys all that was asked for at or behind it; when a NAK asked for that
+ * very PSN, those that came later may be obeyed by steps of their own. */
+static void obeyed(struct roce_flow_table *t, struct affair *affair, uint32_t psn, bool late)
 {
+    const bool naked = affair->has_nak && affair->nak_psn == psn;
+    if (!late)
+        naks_drop(t, affair, naked ? affair->nak_ts : UINT64_MAX);
     affair->has_rnr = affair->has_rnr && roce_psn_diff(affair->rnr_psn, psn) < -NEAR_MISSED;
+    affair->has_nak = affair->has_nak && roce_psn_diff(affair->nak_psn, psn) < -NEAR_MISSED;
     const int32_t skip = roce_psn_diff(psn, affair->skip_psn);
     affair->has_skip = affair->has_skip && (skip < 0 || skip >= NEAR_MISSED);
     affair->has_bad_ack = affair->has_bad_ack && roce_psn_diff(affair->bad_ack, psn) < 0;
-    if (!affair->has_nak || roce_psn_diff(affair->nak_psn, psn) < -NEAR_MISSED)
-        return;
-    if (exactly && affair->nak_psn != psn)
-        naks_keep(t, affair);
-    else
-        naks_drop(t, affair, affair->nak_ts);
-    affair->has_nak = false;
 }
 
 /* A READ or atomic is issued again although its answer, and a later one, passed here: the requester
@@ -347,6 +344,19 @@ static uint32_t asking_psn(const struct flow *f, const struct affair *affair)
     return missing_at(affair, newest, &n) < AGAIN_MAX ? newest : f->next_psn;
 }
 
+/* The step back to |psn| may obey a NAK that is not the newest, or whose PSN is acknowledged by
+ * now: then the frame was late. When it passed here |again| before, a READ or atomic is answered
+ * once for each. */
+static void take_kept(struct roce_flow_table *t, struct affair *affair, uint32_t psn, bool again)
+{
+    struct episode *ep = &affair->ep;
+    if (asked_to_resend(affair, psn) || (affair->has_skip && affair->skip_psn == psn) ||
+        !naks_take(t, affair, psn) || !ep->acked || (again && (ep->read || ep->atomic)))
+        return;
+    ep->reordered = true;
+    affair->nak_missing = 0;
+}
+
 static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
 {
     struct roce_flow_table *t = c->t;
@@ -356,6 +366,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     struct episode *ep = &affair->ep;
     const uint32_t psn = c->pkt->bth.psn;
     const roce_tstamp now = c->frame->ts;
+    const bool again = ((psn - ep->psn) & ROCE_PSN_MASK) < ((ep->high - ep->psn) & ROCE_PSN_MASK);
     trouble_of(t, f)->stepped_ts = now;
     if (ep->undecided)
         episode_decide(t, c->id, ep, false);
@@ -387,19 +398,13 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     /* An implied NAK is the requester's own, and it obeys it at once; a NAK may wait for its host.
      */
     const bool at_once = !loss_long_wait(t, f, quiet);
-    bool exactly = false;
-    if (!ran_out && at_once && !asked_to_resend(affair, psn) && naks_take(t, affair, psn) &&
-        ep->acked) {
-        /* It arrived before it was sent again: late. */
-        ep->reordered = true;
-        affair->nak_missing = 0;
-    }
+    if (!ran_out && at_once)
+        take_kept(t, affair, psn, again);
     if (c->copied && !fill) {
         ep->copied = true;
         ep->wait = quiet;
     } else if (!ran_out && asked_exactly(affair, psn, &asked) &&
                (asked.cause != ROCE_CAUSE_IMPLIED_NAK || at_once)) {
-        exactly = true;
         ep->cause = (uint8_t)asked.cause;
         ep->ask_frame = asked.frame;
         ep->wait = episode_since(now, asked.ts);
@@ -454,7 +459,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     ep->unasked = !(f->flags & F_ASKS);
     if (ep->unasked && f->peer != NIL)
         ep->gap_psn = asking_psn(f, affair);
-    obeyed(t, affair, psn, exactly);
+    obeyed(t, affair, psn, ep->late);
     if (!ep->late) {
         c->v->flags |= ROCE_V_EPISODE;
         c->v->wait = ep->wait;

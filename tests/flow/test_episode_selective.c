@@ -31,6 +31,23 @@ static void test_nak_obeyed_behind_the_ack(void **state)
     finish_and_compare(&r, &(struct expected){.nak = 1});
 }
 
+/* The responder dropped all behind 8 until it came: the NAK of 9 tells of the second one, which
+ * came in the end. */
+static void test_nak_of_the_second_of_two(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    sends(&r, 8, 11);
+    nak(&r, 8);
+    sends(&r, 8, 11);
+    nak(&r, 9);
+    ack(&r, 10);
+    sends(&r, 9, 12);
+    ack(&r, 12);
+    finish_and_compare(&r, &(struct expected){.nak = 2, .down = 1});
+}
+
 /* Nobody asks again for what was acknowledged: this is the requester's timer, 4.096 us * 2^8. */
 static void test_nak_not_obeyed(void **state)
 {
@@ -163,6 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nak_obeyed_behind_the_ack),
+        cmocka_unit_test(test_nak_of_the_second_of_two),
         cmocka_unit_test(test_nak_not_obeyed),
         cmocka_unit_test(test_naks_obeyed_one_by_one),
         cmocka_unit_test(test_resends_in_a_row),
