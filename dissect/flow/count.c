@@ -116,40 +116,44 @@ void count_opcode_slow(struct roce_flow_table *t, struct flow *f, uint8_t opcode
         spill_of(t, f)->op_high[i]++;
 }
 
-uint64_t count_opcodes(const struct roce_flow_table *t, const struct flow *f, uint64_t out[256])
+static void add_opcode(struct opcode_counts *out, uint8_t opcode, uint64_t count)
 {
-    uint64_t sum = 0;
-    memset(out, 0, 256 * sizeof out[0]);
+    if (count > 0 && out->count[opcode] == 0)
+        out->used[out->n++] = opcode;
+    out->count[opcode] += count;
+}
+
+void count_opcodes(const struct roce_flow_table *t, const struct flow *f, struct opcode_counts *out)
+{
     const struct wide *wide = wide_peek(t, f);
     const struct spill *spill = spill_peek(t, f);
+    out->n = 0;
     for (uint32_t i = 0; i < f->n_op; i++) {
         const uint8_t opcode = i < HOT_SLOTS ? f->hot_op[i] : wide->op[i - HOT_SLOTS];
-        out[opcode] = i < HOT_SLOTS ? f->hot_count[i] : wide->op_count[i - HOT_SLOTS];
-        if (spill != NULL)
-            out[opcode] += (uint64_t)spill->op_high[i] << 32;
-        sum += out[opcode];
+        const uint64_t high = spill != NULL ? spill->op_high[i] : 0;
+        add_opcode(out, opcode,
+                   (i < HOT_SLOTS ? f->hot_count[i] : wide->op_count[i - HOT_SLOTS]) | high << 32);
     }
     if (spill == NULL)
-        return sum;
+        return;
     for (uint32_t i = spill->op_blocks; i != NIL;) {
         const struct op_block *block = pool_at(&t->op_pool, i);
-        for (int k = 0; k < BLOCK_SLOTS && block->count[k] > 0; k++) {
-            out[block->op[k]] += block->count[k];
-            sum += block->count[k];
-        }
+        for (int k = 0; k < BLOCK_SLOTS && block->count[k] > 0; k++)
+            add_opcode(out, block->op[k], block->count[k]);
         i = block->next;
     }
-    return sum;
 }
 
 uint64_t count_of_kind(const struct roce_flow_table *t, const struct flow *f, bool responses)
 {
-    uint64_t opcodes[256], sum = 0;
-    count_opcodes(t, f, opcodes);
-    for (int i = 0; i < 256; i++) {
-        const struct roce_opcode_info *info = roce_opcode_info((uint8_t)i);
+    uint64_t opcodes[256] = {0}, sum = 0;
+    struct opcode_counts counts;
+    counts.count = opcodes;
+    count_opcodes(t, f, &counts);
+    for (uint32_t i = 0; i < counts.n; i++) {
+        const struct roce_opcode_info *info = roce_opcode_info(counts.used[i]);
         if (info->op < ROCE_OP_CNP && info->response == responses)
-            sum += opcodes[i];
+            sum += opcodes[counts.used[i]];
     }
     return sum;
 }

@@ -10,25 +10,33 @@
 
 _Static_assert(sizeof(struct roce_digest) == 64, "a digest is one cache line");
 
-/* |kind| without the VLAN tag, by opcode. */
-static const uint8_t kinds[256] = {
+/* Of an opcode: |kind| without the VLAN tag, and what a plain packet of it has. */
+#define KIND_MASK  (DIGEST_OP_MASK | DIGEST_POS_MASK << DIGEST_POS_SHIFT)
+#define CARRIES_ON 0x20
+#define HAS_RETH   0x40
+#define HAS_AETH   0x80
+
+static const uint8_t traits[256] = {
 #define KIND_OF(op)                                                                \
     ((op) == ROCE_OP_ACK                                           ? DIGEST_ACK    \
      : (op) == ROCE_OP_READ_RESPONSE || (op) == ROCE_OP_ATOMIC_ACK ? DIGEST_ANSWER \
      : (op) == ROCE_OP_WRITE                                       ? DIGEST_WRITE  \
                                                                    : DIGEST_SEND)
-#define OP(value, name, json, text, service, op, pos, headers, payload) \
-    [value] = KIND_OF(ROCE_OP_##op) | ROCE_POS_##pos << DIGEST_POS_SHIFT,
+#define CARRIED_ON(op) ((op) == ROCE_OP_SEND || (op) == ROCE_OP_WRITE || (op) == ROCE_OP_ACK)
+#define OP(value, name, json, text, service, op, pos, headers, payload)                            \
+    [value] =                                                                                      \
+        KIND_OF(ROCE_OP_##op) | ROCE_POS_##pos << DIGEST_POS_SHIFT |                               \
+        (ROCE_SERVICE_##service == ROCE_SERVICE_RC && CARRIED_ON(ROCE_OP_##op) ? CARRIES_ON : 0) | \
+        ((headers)&ROCE_H_RETH ? HAS_RETH : 0) | ((headers) == ROCE_H_AETH ? HAS_AETH : 0),
 #include <roce/opcode.def>
 #undef OP
 };
 
-/* Whether nothing about the opcode and the syndrome keeps a packet from being usual. */
-static bool is_carried_on(uint8_t service, uint8_t op, uint8_t syndrome)
+/* Whether nothing about the opcode and the syndrome, 0 without AETH, keeps a packet from being
+ * usual. */
+static bool is_carried_on(uint8_t opcode, uint8_t syndrome)
 {
-    return service == ROCE_SERVICE_RC &&
-           (op <= ROCE_OP_WRITE ||
-            (op == ROCE_OP_ACK && roce_aeth_kind(syndrome) == ROCE_AETH_ACK));
+    return (traits[opcode] & CARRIES_ON) != 0 && roce_aeth_kind(syndrome) == ROCE_AETH_ACK;
 }
 
 /* ---- of a packet ---- */
@@ -42,12 +50,12 @@ static bool is_plain(const struct roce_frame *frame, const struct roce_packet *p
            pkt->payload_len <= UINT16_MAX && roce_ip_ecn(&pkt->ip) != ROCE_ECN_CE &&
            (icrc == NULL || icrc->status != ROCE_ICRC_BAD) &&
            (pkt->op != ROCE_OP_ACK || (pkt->has & ROCE_H_AETH) != 0) &&
-           is_carried_on(pkt->service, pkt->op, pkt->aeth.syndrome);
+           is_carried_on(pkt->bth.opcode, pkt->has & ROCE_H_AETH ? pkt->aeth.syndrome : 0);
 }
 
 static uint8_t kind_of(const struct roce_packet *pkt)
 {
-    const uint8_t kind = kinds[pkt->bth.opcode];
+    const uint8_t kind = traits[pkt->bth.opcode] & KIND_MASK;
     if (pkt->n_vlan == 0)
         return kind;
     return (uint8_t)(kind | DIGEST_TAGGED | roce_vlan_pcp(pkt->vlan[0]) << DIGEST_PCP_SHIFT);
@@ -57,7 +65,7 @@ void digest_packet(const struct roce_flow_table *t, const struct roce_frame *fra
                    const struct roce_packet *pkt, const struct roce_icrc *icrc,
                    struct roce_digest *d)
 {
-    d->flags = 0;
+    d->psn_flags = 0;
     d->hash = 0;
     if (!flow_has(pkt))
         return;
@@ -71,6 +79,9 @@ void digest_packet(const struct roce_flow_table *t, const struct roce_frame *fra
         flags |= icrc != NULL && icrc->status == ROCE_ICRC_OK ? DIGEST_ICRC_OK : 0;
         flags |= pkt->bth.ackreq ? DIGEST_ACKREQ : 0;
         flags |= pkt->bth.migreq ? DIGEST_MIGREQ : 0;
+        d->va = 0;
+        d->rkey = 0;
+        d->length_msn = pkt->payload_len;
         if (pkt->has & ROCE_H_RETH) {
             flags |= DIGEST_RETH;
             d->va = pkt->reth.va;
@@ -84,9 +95,8 @@ void digest_packet(const struct roce_flow_table *t, const struct roce_frame *fra
         d->sign = sign_packet(pkt, icrc);
         d->sign_attr = sign_attributes(pkt);
         d->addresses = digest_addresses(pkt->ip.src, pkt->ip.dst);
-        d->dqpn = pkt->bth.dqpn & ROCE_QPN_MASK;
-        d->opcode = pkt->bth.opcode;
-        d->psn = pkt->bth.psn & ROCE_PSN_MASK;
+        d->qp_opcode = (pkt->bth.dqpn & ROCE_QPN_MASK) | (uint32_t)pkt->bth.opcode << 24;
+        d->psn_flags = pkt->bth.psn & ROCE_PSN_MASK;
         d->origlen = (uint16_t)frame->origlen;
         d->payload_len = (uint16_t)pkt->payload_len;
         d->ip_id = pkt->ip.id;
@@ -94,7 +104,7 @@ void digest_packet(const struct roce_flow_table *t, const struct roce_frame *fra
         d->tos = pkt->ip.tos;
         d->ttl = pkt->ip.ttl;
     }
-    d->flags = flags;
+    d->psn_flags |= (uint32_t)flags << 24;
 }
 
 /* ---- of the bytes ---- */
@@ -106,15 +116,16 @@ static bool digest_bytes(const struct roce_flow_table *t, const struct roce_fram
 {
     struct roce_plain at;
     struct roce_plain_fields h;
-    struct roce_reth reth;
     if (!roce_plain(frame, &at) || frame->caplen < at.end || frame->origlen < at.end ||
         frame->origlen > UINT16_MAX)
         return false;
     roce_plain_fields(frame, &h);
-    const bool has_aeth = at.info->headers == ROCE_H_AETH;
-    const uint32_t aeth = has_aeth ? roce_plain_aeth(frame) : 0;
-    if (!is_carried_on(at.info->service, at.info->op, (uint8_t)(aeth >> 24)) ||
-        (h.tos & 3) == ROCE_ECN_CE)
+    /* What comes next on a wire cannot be foretold: no branch asks for it. */
+    const uint8_t trait = traits[h.opcode];
+    const bool has_reth = (trait & HAS_RETH) != 0, has_aeth = (trait & HAS_AETH) != 0;
+    const struct roce_reth reth = roce_plain_reth(frame, has_reth);
+    const uint32_t aeth = roce_plain_aeth(frame, has_aeth);
+    if (!is_carried_on(h.opcode, (uint8_t)(aeth >> 24)) || (h.tos & 3) == ROCE_ECN_CE)
         return false;
     uint64_t more = 0;
     uint8_t flags = DIGEST_FLOW | DIGEST_PLAIN | DIGEST_DIRECT;
@@ -125,17 +136,12 @@ static bool digest_bytes(const struct roce_flow_table *t, const struct roce_fram
             return false;
         flags |= DIGEST_ICRC_OK;
     }
-    if (at.info->headers & ROCE_H_RETH) {
-        roce_plain_reth(frame, &reth);
-        flags |= DIGEST_RETH;
-        more ^= sign_reth(reth.va, reth.dma_length);
-        d->va = reth.va;
-        d->rkey = reth.rkey;
-        d->length_msn = reth.dma_length;
-    } else if (has_aeth) {
-        more ^= aeth; /* as sign_aeth has it */
-        d->length_msn = aeth & ROCE_PSN_MASK;
-    }
+    more ^= sign_reth(reth.va, reth.dma_length) ^ aeth; /* as sign_aeth has it */
+    flags |= (uint8_t)(has_reth * DIGEST_RETH);
+    d->va = reth.va;
+    d->rkey = reth.rkey;
+    d->length_msn = reth.dma_length | (aeth & ROCE_PSN_MASK) |
+                    (uint32_t)choose(has_reth | has_aeth, 0, at.payload_len);
     /* No member is read back: a word just put together from parts stalls who loads it. */
     flags |= (h.tos & 3) != ROCE_ECN_NOT_ECT ? DIGEST_ECT : 0;
     flags |= h.ackreq ? DIGEST_ACKREQ : 0;
@@ -144,10 +150,8 @@ static bool digest_bytes(const struct roce_flow_table *t, const struct roce_fram
     d->hash = table_hash_v4(t, h.addresses, h.dqpn);
     d->sign = sign_fields(h.psn, h.opcode, h.ip_id, at.payload_len, h.ackreq, more);
     d->addresses = h.addresses;
-    d->dqpn = h.dqpn & ROCE_QPN_MASK;
-    d->opcode = h.opcode;
-    d->psn = h.psn & ROCE_PSN_MASK;
-    d->flags = flags;
+    d->qp_opcode = h.dqpn | (uint32_t)h.opcode << 24;
+    d->psn_flags = h.psn | (uint32_t)flags << 24;
     d->origlen = (uint16_t)frame->origlen;
     d->payload_len = (uint16_t)at.payload_len;
     d->ip_id = h.ip_id;
@@ -155,7 +159,7 @@ static bool digest_bytes(const struct roce_flow_table *t, const struct roce_fram
     d->tos = h.tos;
     d->ttl = h.ttl;
     d->sign_attr = sign_hops(h.ttl, h.tos, 0, frame->data);
-    d->kind = kinds[h.opcode];
+    d->kind = trait & KIND_MASK;
     d->number = (uint32_t)frame->number;
     return true;
 }

@@ -4,6 +4,7 @@
 #define FLOW_DIGEST_H
 
 #include <roce/flow.h>
+#include <roce/psn.h>
 
 #include <string.h>
 
@@ -32,6 +33,22 @@ enum digest_op {
 #define DIGEST_TAGGED    0x10
 #define DIGEST_PCP_SHIFT 5
 
+static inline uint32_t digest_qp(const struct roce_digest *d)
+{
+    return d->qp_opcode & ROCE_QPN_MASK;
+}
+static inline uint8_t digest_opcode(const struct roce_digest *d)
+{
+    return (uint8_t)(d->qp_opcode >> 24);
+}
+static inline uint32_t digest_psn(const struct roce_digest *d)
+{
+    return d->psn_flags & ROCE_PSN_MASK;
+}
+static inline uint8_t digest_flags(const struct roce_digest *d)
+{
+    return (uint8_t)(d->psn_flags >> 24);
+}
 static inline uint8_t digest_op(const struct roce_digest *d)
 {
     return d->kind & DIGEST_OP_MASK;

@@ -7,6 +7,7 @@
 #include <roce/psn.h>
 
 #include "batch.h"
+#include "choose.h"
 #include "histpool.h"
 #include "pool.h"
 #include "trouble.h"
@@ -482,14 +483,17 @@ void message_in_order(struct ctx *c, uint32_t n);
 void message_gap(struct ctx *c);
 void message_count_slow(struct roce_flow_table *t, struct flow *f, uint8_t op, uint32_t started,
                         uint32_t completed, uint64_t bytes);
+static const uint16_t msg_offset[MSG_SLOTS] = {offsetof(struct flow, msg0),
+                                               offsetof(struct flow, msg1)};
 FLOW_INLINE void message_count(struct roce_flow_table *t, struct flow *f, uint8_t op,
                                uint32_t started, uint32_t completed, uint64_t bytes)
 {
-    /* msg_ops: operation + 1 of msg0 in the low nibble, of msg1 in the high one. */
-    struct msg_slot *slot = (f->msg_ops & 0xF) == op + 1  ? &f->msg0
-                            : (f->msg_ops >> 4) == op + 1 ? &f->msg1
-                                                          : NULL;
-    if (slot == NULL || slot->started + started < started ||
+    /* msg_ops: operation + 1 of msg0 in the low nibble, of msg1 in the high one. Which of them it
+     * is cannot be foretold: no branch depends on it. */
+    const uint32_t wanted = op + 1u;
+    const size_t second = f->msg_ops >> 4 == wanted;
+    struct msg_slot *slot = (struct msg_slot *)(void *)((char *)f + msg_offset[second]);
+    if ((f->msg_ops >> 4 * second & 0xF) != wanted || slot->started + started < started ||
         slot->completed + completed < completed) {
         message_count_slow(t, f, op, started, completed, bytes);
         return;
@@ -604,13 +608,13 @@ void mirror_resolve(struct roce_flow_table *t, bool at_end);
 void count_opcode_slow(struct roce_flow_table *t, struct flow *f, uint8_t opcode);
 FLOW_INLINE void count_opcode(struct roce_flow_table *t, struct flow *f, uint8_t opcode)
 {
+    _Static_assert(HOT_SLOTS == 3, "all slots are compared here");
+    const uint32_t i = (uint32_t)(f->hot_op[0] != opcode) << (f->hot_op[1] != opcode);
     /* A count of 0 is a slot that is not in use or overflowed; the slow way knows. */
-    for (int i = 0; i < HOT_SLOTS; i++)
-        if (f->hot_op[i] == opcode && f->hot_count[i] - 1 < UINT32_MAX - 1) {
-            f->hot_count[i]++;
-            return;
-        }
-    count_opcode_slow(t, f, opcode);
+    if (f->hot_op[i] == opcode && f->hot_count[i] - 1 < UINT32_MAX - 1)
+        f->hot_count[i]++;
+    else
+        count_opcode_slow(t, f, opcode);
 }
 /* count_marks counts what of a frame is not as it was of the flow's first one: nearly nothing. */
 static inline void count_marks(struct flow *f, enum roce_ecn ecn, bool icrc_ok)
@@ -622,7 +626,13 @@ static inline void count_marks(struct flow *f, enum roce_ecn ecn, bool icrc_ok)
     if (icrc_ok != ((f->flags & F_ICRC_OK) != 0))
         f->icrc_odd++;
 }
-uint64_t count_opcodes(const struct roce_flow_table *t, const struct flow *f, uint64_t out[256]);
+struct opcode_counts {
+    uint64_t *count; /* 256 of them, zero before */
+    uint32_t n;
+    uint8_t used[256]; /* |n| opcodes, in the order they came in */
+};
+void count_opcodes(const struct roce_flow_table *t, const struct flow *f,
+                   struct opcode_counts *out);
 /* count_of_kind returns the number of requests, or of |responses|. */
 uint64_t count_of_kind(const struct roce_flow_table *t, const struct flow *f, bool responses);
 void count_port(struct ctx *c, uint16_t port);

@@ -9,7 +9,13 @@
 /* The flow that the slot most likely names; its key is compared later, when it has arrived. */
 static uint32_t likely(const struct roce_flow_table *t, uint32_t hash)
 {
-    for (uint32_t i = hash & t->flow_mask; t->flow_index[i] != 0; i = (i + 1) & t->flow_mask)
+    uint32_t i = hash & t->flow_mask;
+    /* Most are in the first slot or the second, in which of them cannot be foretold. */
+    const uint64_t first = t->flow_index[i], second = t->flow_index[(i + 1) & t->flow_mask];
+    const uint64_t slot = choose(first >> 32 == hash, first, second);
+    if (slot >> 32 == hash && (uint32_t)slot != 0)
+        return (uint32_t)slot - 1;
+    for (; t->flow_index[i] != 0; i = (i + 1) & t->flow_mask)
         if (t->flow_index[i] >> 32 == hash)
             return (uint32_t)t->flow_index[i] - 1;
     return NIL;
@@ -17,12 +23,11 @@ static uint32_t likely(const struct roce_flow_table *t, uint32_t hash)
 
 static void fetch_flow(const struct flow *f, bool response)
 {
+    const char *bytes = (const char *)f;
     prefetch_line(f);
     prefetch_line(f->sig);
-    if (response)
-        return;
-    prefetch_line(&f->req_ts);
-    prefetch_line(&f->msg_ts);
+    prefetch_line(bytes + choose(response, 0, offsetof(struct flow, req_ts)));
+    prefetch_line(bytes + choose(response, 0, offsetof(struct flow, msg_ts)));
 }
 
 static void fetch_answered(const struct roce_flow_table *t, uint32_t *id, int n)
@@ -50,13 +55,13 @@ void flow_look(const struct roce_flow_table *t, const struct roce_digest *d, int
     for (int i = 0; i < n; i++)
         prefetch_line(&t->flow_index[d[i].hash & t->flow_mask]);
     for (int i = 0; i < n; i++) {
-        id[i] = d[i].flags & DIGEST_FLOW ? likely(t, d[i].hash) : NIL;
+        id[i] = digest_flags(&d[i]) & DIGEST_FLOW ? likely(t, d[i].hash) : NIL;
         const bool response = (d[i].kind & DIGEST_RESPONSE) != 0;
         if (id[i] == NIL)
             continue;
         fetch_flow(flow_at(t, id[i]), response);
-        if (response)
-            answers[n_answers++] = id[i];
+        answers[n_answers] = id[i];
+        n_answers += response;
     }
     if (t->flow_pool.used > FEW_FLOWS)
         fetch_answered(t, answers, n_answers);

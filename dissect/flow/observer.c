@@ -143,14 +143,18 @@ static void count_time(struct roce_capture_totals *t, roce_tstamp ts)
 
 /* ---- frames of flows ---- */
 
-static struct recent_request *next_request(struct recent *recent)
+/* Without |keep|, where it counts for nothing: whether a frame is one cannot be foretold, and a
+ * wrong branch costs more than writing it. */
+static struct recent_request *next_request(struct recent *recent, bool keep)
 {
-    return &recent->request[recent->n_requests++ & (REQUEST_MAX - 1)];
+    const uint64_t at = keep ? recent->n_requests & (REQUEST_MAX - 1) : REQUEST_MAX;
+    recent->n_requests += keep;
+    return &recent->request[at];
 }
 
 static void keep_request(struct roce_observer *obs, const struct roce_packet *pkt, uint32_t flow)
 {
-    struct recent_request *r = next_request(&obs->recent);
+    struct recent_request *r = next_request(&obs->recent, true);
     r->flow = flow;
     r->psn = pkt->bth.psn;
     r->op = pkt->op;
@@ -305,34 +309,36 @@ static void usual_frames(struct roce_observer *obs, const struct run *run, const
 {
     struct roce_capture_totals *t = &obs->totals;
     struct recent *recent = &obs->recent;
+    struct congestion *congestion = obs->congestion;
     const bool paused = obs->pauses->n > 0;
     uint64_t bytes = 0, icrc_ok = 0;
     for (int i = 0; i < n; i++) {
         const struct roce_digest *d = &run->digest[i];
         const enum roce_ecn ecn = d->tos & 3;
-        struct dscp_state *dscp = &obs->congestion->dscp[d->tos >> 2];
+        struct dscp_state *dscp = &congestion->dscp[d->tos >> 2];
         bytes += d->origlen;
-        icrc_ok += (d->flags & DIGEST_ICRC_OK) != 0;
+        icrc_ok += (digest_flags(d) & DIGEST_ICRC_OK) != 0;
         count_time(t, d->ts);
         keep_frame(recent, went[i].flow, d->origlen, d->ts);
         dscp->bytes += d->origlen;
         dscp->ecn[ecn]++;
-        if (d->payload_len > 0 && obs->data_ecn[ecn]++ == 0 && ecn == ROCE_ECN_NOT_ECT)
+        if (ecn == ROCE_ECN_NOT_ECT && obs->data_ecn[ecn] == 0 && d->payload_len > 0)
             first_not_ect(obs, run, i);
-        if (d->flags & DIGEST_RETH)
-            *next_request(recent) = (struct recent_request){.flow = went[i].flow,
-                                                            .psn = d->psn,
-                                                            .op = digest_op(d),
-                                                            .va = d->va,
-                                                            .rkey = d->rkey,
-                                                            .length = d->length_msn};
-        if (!(d->flags & DIGEST_DIRECT) && run->pkt[i].n_tunnel > 0)
+        obs->data_ecn[ecn] += d->payload_len > 0;
+        *next_request(recent, (digest_flags(d) & DIGEST_RETH) != 0) =
+            (struct recent_request){.flow = went[i].flow,
+                                    .psn = digest_psn(d),
+                                    .op = digest_op(d),
+                                    .va = d->va,
+                                    .rkey = d->rkey,
+                                    .length = d->length_msn};
+        if (!(digest_flags(d) & DIGEST_DIRECT) && run->pkt[i].n_tunnel > 0)
             t->encapsulated++;
         if (d->kind & DIGEST_TAGGED) {
             dscp->tagged++;
             obs->tagged[d->kind >> DIGEST_PCP_SHIFT]++;
         }
-        if (d->ts >= obs->congestion->next_due || paused || went[i].delta >= SILENCE_MIN)
+        if (d->ts >= congestion->next_due || paused || went[i].delta >= SILENCE_MIN)
             usual_due(obs, run, i, &went[i]);
     }
     if (n == 0)

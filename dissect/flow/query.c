@@ -160,6 +160,28 @@ static void fill_messages(const struct roce_flow_table *t, const struct flow *f,
     }
 }
 
+static void fill_opcodes(const struct roce_flow_table *t, const struct flow *f,
+                         struct roce_flow_counters *out)
+{
+    struct opcode_counts counts;
+    counts.count = out->opcodes;
+    count_opcodes(t, f, &counts);
+    for (uint32_t i = 0; i < counts.n; i++) {
+        const struct roce_opcode_info *info = roce_opcode_info(counts.used[i]);
+        const uint64_t count = out->opcodes[counts.used[i]];
+        if (info->op == ROCE_OP_CNP)
+            out->cnps += count;
+        else if (info->op == ROCE_OP_NONE)
+            continue;
+        else if (info->response)
+            out->responses += count;
+        else
+            out->requests += count;
+        if (info->op == ROCE_OP_ACK && info->service != ROCE_SERVICE_RD)
+            out->acks += count;
+    }
+}
+
 bool roce_flow_counters(const struct roce_flow_table *table, uint32_t id,
                         struct roce_flow_counters *out)
 {
@@ -183,22 +205,7 @@ bool roce_flow_counters(const struct roce_flow_table *table, uint32_t id,
     const uint64_t usual = f->packets - f->ce - f->ecn_odd;
     out->ect = f->flags & F_ECT ? usual : f->ecn_odd;
     out->not_ect = f->flags & F_ECT ? f->ecn_odd : usual;
-    count_opcodes(table, f, out->opcodes);
-    for (int i = 0; i < 256; i++) {
-        if (out->opcodes[i] == 0)
-            continue;
-        const struct roce_opcode_info *info = roce_opcode_info((uint8_t)i);
-        if (info->op == ROCE_OP_CNP)
-            out->cnps += out->opcodes[i];
-        else if (info->op == ROCE_OP_NONE)
-            continue;
-        else if (info->response)
-            out->responses += out->opcodes[i];
-        else
-            out->requests += out->opcodes[i];
-        if (info->op == ROCE_OP_ACK && info->service != ROCE_SERVICE_RD)
-            out->acks += out->opcodes[i];
-    }
+    fill_opcodes(table, f, out);
     fill_trouble(table, f, out);
     out->icrc_unchecked = out->packets - out->icrc_ok - out->icrc_bad;
     fill_messages(table, f, out);

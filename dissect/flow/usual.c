@@ -16,7 +16,7 @@ static bool is_alike(const struct flow *f, const struct roce_digest *d)
                    "the two flags are moved together");
     const uint32_t asked = F_LIVE | F_DSCP | F_PORT | F_CNP_ONLY | F_ECT | F_ICRC_OK;
     const uint32_t wanted =
-        F_LIVE | F_DSCP | F_PORT | (d->flags & (DIGEST_ECT | DIGEST_ICRC_OK)) << SHIFT;
+        F_LIVE | F_DSCP | F_PORT | (digest_flags(d) & (DIGEST_ECT | DIGEST_ICRC_OK)) << SHIFT;
     return (f->flags & asked) == wanted && d->tos >> 2 == f->dscp && d->sport == f->sport &&
            !sign_known(f, d->sign);
 }
@@ -26,9 +26,9 @@ static bool is_of(const struct roce_flow_table *t, const struct flow *f,
                   const struct roce_digest *d, const struct roce_packet *pkt)
 {
     const struct path *path = path_at(t, f->path);
-    if (f->dqpn != d->dqpn)
+    if (f->dqpn != digest_qp(d))
         return false;
-    if (!(d->flags & DIGEST_DIRECT) || !path->direct)
+    if (!(digest_flags(d) & DIGEST_DIRECT) || !path->direct)
         return table_is_on_path(path, pkt);
     return digest_addresses(path->src, path->dst) == d->addresses;
 }
@@ -41,7 +41,7 @@ static bool mtu_is(const struct flow *f, uint32_t len)
 /* Whether a SEND or WRITE packet goes on as its flow did. */
 static bool goes_on(const struct flow *f, const struct flow *peer, const struct roce_digest *d)
 {
-    const uint32_t psn = d->psn;
+    const uint32_t psn = digest_psn(d);
     const uint8_t pos = digest_pos(d);
     if ((f->flags & (F_PSN | F_SLACK | F_UNA)) != (F_PSN | F_UNA) || psn != f->next_psn ||
         roce_psn_diff(f->una, psn) > 0 || roce_psn_diff(roce_psn_add(psn, 1), f->low_psn) < 0)
@@ -55,14 +55,14 @@ static bool goes_on(const struct flow *f, const struct flow *peer, const struct 
 /* Whether an ACK is of what |peer| has sent. */
 static bool answers(const struct flow *peer, const struct roce_digest *d)
 {
-    return (peer->flags & F_PSN) != 0 && roce_psn_diff(d->psn, peer->next_psn) < 0;
+    return (peer->flags & F_PSN) != 0 && roce_psn_diff(digest_psn(d), peer->next_psn) < 0;
 }
 
 /* ---- what it does ---- */
 
 const struct roce_packet *run_packet(const struct run *run, int i, struct roce_packet *space)
 {
-    if (run->decoded || (run->digest[i].flags & DIGEST_PLAIN) == 0)
+    if (run->decoded || (digest_flags(&run->digest[i]) & DIGEST_PLAIN) == 0)
         return &run->pkt[i];
     roce_packet_decode(&run->frame[i], run->opts, space);
     return space;
@@ -95,11 +95,11 @@ FLOW_SELDOM void any_acknowledged(struct roce_flow_table *t, uint32_t id,
     struct roce_verdict v = {0};
     const struct obs o = {.ts = t->now,
                           .frame = t->frame,
-                          .psn = d->psn | (uint32_t)OBS_ACK << 24,
+                          .psn = digest_psn(d) | (uint32_t)OBS_ACK << 24,
                           .msn = d->length_msn};
-    response_acknowledge(t, id, roce_psn_add(d->psn, 1), &o, &v);
+    response_acknowledge(t, id, roce_psn_add(digest_psn(d), 1), &o, &v);
     if (flow_at(t, id)->trouble != NIL)
-        episode_response(t, id, d->psn, false);
+        episode_response(t, id, digest_psn(d), false);
     went->flags |= v.flags;
     went->completed = v.completed;
 }
@@ -108,7 +108,7 @@ FLOW_SELDOM void any_acknowledged(struct roce_flow_table *t, uint32_t id,
 FLOW_INLINE bool only(struct roce_flow_table *t, struct flow *f, uint32_t id,
                       const struct roce_digest *d)
 {
-    const uint32_t psn = d->psn;
+    const uint32_t psn = digest_psn(d);
     if (f->pend_n >= PEND_MAX || nodes_short(t) ||
         (f->pend_tail != NIL && roce_psn_diff(psn, node_at(t, f->pend_tail)->last_psn) <= 0))
         return false;
@@ -121,11 +121,11 @@ FLOW_INLINE bool only(struct roce_flow_table *t, struct flow *f, uint32_t id,
         .msg_no = ++f->msg_no,
         .kind = NODE_END,
         .op = digest_op(d),
-        .flags = d->flags & DIGEST_ACKREQ ? NODE_ACK : 0,
+        .flags = digest_flags(d) & DIGEST_ACKREQ ? NODE_ACK : 0,
         .start_ts = d->ts,
         .ts = d->ts,
         .start_frame = t->frame,
-        .bytes = d->flags & DIGEST_RETH ? d->length_msn : d->payload_len,
+        .bytes = d->length_msn,
     };
     if (f->pend_tail == NIL)
         f->pend_head = index;
@@ -143,11 +143,11 @@ static uint32_t first(struct roce_flow_table *t, struct flow *f, const struct ro
     f->flags = (f->flags & ~(uint32_t)(F_MSG_MID | F_MSG_WRITE)) | F_MSG |
                (write ? (uint32_t)F_MSG_WRITE : 0);
     f->msg_no++;
-    f->msg_psn = d->psn;
+    f->msg_psn = digest_psn(d);
     f->msg_ts = d->ts;
     f->msg_frame = t->frame;
     f->msg_packets = 1;
-    f->msg_bytes = write ? d->length_msn : d->payload_len;
+    f->msg_bytes = d->length_msn;
     return ROCE_V_MSG_FIRST;
 }
 
@@ -161,11 +161,11 @@ static bool is_inside(const struct flow *f, const struct roce_digest *d)
 static uint32_t inside(struct roce_flow_table *t, struct flow *f, uint32_t id,
                        const struct roce_digest *d)
 {
-    const bool last = digest_pos(d) == ROCE_POS_LAST, asks = (d->flags & DIGEST_ACKREQ) != 0;
+    const bool last = digest_pos(d) == ROCE_POS_LAST, asks = (digest_flags(d) & DIGEST_ACKREQ) != 0;
     f->msg_packets++;
     if (digest_op(d) != DIGEST_WRITE || (f->flags & F_MSG_MID) != 0)
         f->msg_bytes += d->payload_len;
-    const uint32_t index = last || asks ? pend_append(t, id, d->psn) : NIL;
+    const uint32_t index = last || asks ? pend_append(t, id, digest_psn(d)) : NIL;
     if (index != NIL) {
         struct node *node = node_at(t, index);
         node->kind = last ? NODE_END : NODE_ACKREQ;
@@ -195,12 +195,12 @@ FLOW_INLINE void request(struct roce_flow_table *t, struct flow *f, const struct
     const uint32_t id = went->flow;
     const struct roce_digest *d = &run->digest[i];
     const uint8_t op = digest_op(d), pos = digest_pos(d);
-    const bool asks = (d->flags & DIGEST_ACKREQ) != 0;
+    const bool asks = (digest_flags(d) & DIGEST_ACKREQ) != 0;
     if (id_behind)
         f->flags |= F_ID_WILD;
     if (f->trouble != NIL)
         ahead(t, id);
-    f->next_psn = f->prev_end = roce_psn_add(d->psn, 1);
+    f->next_psn = f->prev_end = roce_psn_add(digest_psn(d), 1);
     f->req_ts = d->ts;
     f->flags = asks ? f->flags | F_ASKS : f->flags & ~(uint32_t)F_ASKS;
     const bool starts = pos == ROCE_POS_ONLY || pos == ROCE_POS_FIRST;
@@ -270,7 +270,7 @@ FLOW_INLINE void ack(struct roce_flow_table *t, struct flow *f, uint32_t id,
 {
     went->psns = went->in_flight = went->completed = 0;
     went->flags = ROCE_V_RESPONSE;
-    if (acknowledge_one(t, f, d->psn)) {
+    if (acknowledge_one(t, f, digest_psn(d))) {
         went->flags |= ROCE_V_MSG_COMPLETES;
         went->completed = 1;
     } else {
@@ -282,23 +282,21 @@ FLOW_INLINE void ack(struct roce_flow_table *t, struct flow *f, uint32_t id,
 
 /* Returns whether the IP identification tells that the frame was sent before the one captured
  * last. */
-FLOW_INLINE bool count(struct roce_flow_table *t, struct flow *f, const struct roce_digest *d,
-                       roce_duration *delta)
+FLOW_INLINE bool count(struct roce_flow_table *t, struct flow *f, const struct roce_digest *d)
 {
+    _Static_assert(F_MIG1 == F_MIG0 << 1, "the flag is shifted to the one it is");
     const bool id_behind = sign_id_behind(f, d->ip_id);
-    f->flags |= (d->flags & DIGEST_MIGREQ ? F_MIG1 : F_MIG0) |
-                (d->ip_id != f->ip_id ? (uint32_t)F_ID_MOVES : 0);
-    if (!id_behind)
-        f->ip_id = d->ip_id;
+    f->flags |= (uint32_t)F_MIG0 << ((digest_flags(d) & DIGEST_MIGREQ) != 0) |
+                (d->ip_id != f->ip_id) * (uint32_t)F_ID_MOVES;
+    f->ip_id = id_behind ? f->ip_id : d->ip_id;
     sign_keep(f, d->sign, sign_time(d->ts), d->sign_attr);
-    *delta = (roce_duration)(d->ts - f->last_ts);
     f->last_ts = d->ts;
     f->last_frame = t->frame;
     f->ttl = d->ttl;
     f->packets++;
     f->bytes += d->origlen;
     f->payload += d->payload_len;
-    count_opcode(t, f, d->opcode);
+    count_opcode(t, f, digest_opcode(d));
     return id_behind;
 }
 
@@ -307,10 +305,10 @@ int flow_run(struct roce_flow_table *t, const struct run *run, roce_duration sil
 {
     const int n = t->mirror_state == MIRROR_UNDECIDED ? 0 : run->n;
     int i = 0;
-    while (i < n) {
+    for (; i < n; i++, went++) {
         const struct roce_digest *d = &run->digest[i];
         const uint32_t id = run->id[i];
-        if (!(d->flags & DIGEST_PLAIN) || id == NIL)
+        if (!(digest_flags(d) & DIGEST_PLAIN) || id == NIL)
             break;
         struct flow *f = flow_at(t, id);
         if (!is_alike(f, d) || f->peer == NIL || !is_of(t, f, d, &run->pkt[i]))
@@ -323,14 +321,18 @@ int flow_run(struct roce_flow_table *t, const struct run *run, roce_duration sil
         t->frame = digest_number(d, run->first);
         if (t->lru_on)
             table_seen(t, id);
-        went[i].flow = id;
-        const bool id_behind = count(t, f, d, &went[i].delta);
+        went->flow = id;
+        const roce_duration delta = (roce_duration)(d->ts - f->last_ts);
+        went->delta = delta;
+        const bool id_behind = count(t, f, d);
         if (response)
-            ack(t, peer, f->peer, d, &went[i]);
+            ack(t, peer, f->peer, d, went);
         else
-            request(t, f, run, i, id_behind, &went[i]);
-        if (went[i++].delta >= silence)
+            request(t, f, run, i, id_behind, went);
+        if (delta >= silence) {
+            i++;
             break;
+        }
     }
     t->frames += (uint64_t)i;
     return i;

@@ -28,7 +28,7 @@ struct recent_request {
 struct recent {
     uint64_t n_frames, n_requests; /* ever added; the newest is at (n - 1) & (MAX - 1) */
     struct recent_frame frame[RECENT_MAX];
-    struct recent_request request[REQUEST_MAX];
+    struct recent_request request[REQUEST_MAX + 1]; /* the last is none */
 };
 
 /* ---- congestion ---- */

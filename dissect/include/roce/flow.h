@@ -55,12 +55,11 @@ struct roce_digest {
     roce_tstamp ts;
     uint32_t hash, sign;
     uint64_t addresses;
-    uint32_t dqpn : 24, opcode : 8;
-    uint32_t psn : 24, flags : 8;
+    uint32_t qp_opcode, psn_flags; /* 24 bits and 8, in one store */
     uint16_t origlen, payload_len, ip_id, sport;
     uint8_t tos, ttl, sign_attr, kind;
     uint32_t number, rkey;
-    uint32_t length_msn; /* of the RETH the length, of an ACK the MSN */
+    uint32_t length_msn; /* of the RETH the length, of an ACK the MSN, or else as payload_len */
     uint64_t va;
 };
 

@@ -92,19 +92,30 @@ static inline void roce_plain_fields(const struct roce_frame *frame, struct roce
     h->psn = third & 0xFFFFFF;
 }
 
-/* roce_plain_reth reads the RETH behind the BTH, roce_plain_aeth the AETH there (its syndrome << 24
- * | MSN), where info->headers have it; roce_plain_icrc the ICRC, which must have been captured. */
-static inline void roce_plain_reth(const struct roce_frame *frame, struct roce_reth *reth)
+/* What lies behind the BTH when |has|, else zeros; without a branch. */
+static inline const uint8_t *roce_plain_xth(const struct roce_frame *frame, bool has)
 {
-    const uint8_t *p = frame->data + ROCE_PLAIN_XTH;
-    reth->va = (uint64_t)roce_plain_be32(p) << 32 | roce_plain_be32(p + 4);
-    reth->rkey = roce_plain_be32(p + 8);
-    reth->dma_length = roce_plain_be32(p + 12);
+    static const uint8_t none[ROCE_RETH_LEN] = {0};
+    const uint8_t *at[2] = {none, frame->data + ROCE_PLAIN_XTH};
+    return at[has];
 }
 
-static inline uint32_t roce_plain_aeth(const struct roce_frame *frame)
+/* roce_plain_reth reads the RETH, roce_plain_aeth the AETH (its syndrome << 24 | MSN): |has| is
+ * whether info->headers have it behind the BTH; all are 0 if not. roce_plain_icrc reads the ICRC,
+ * which must have been captured. */
+static inline struct roce_reth roce_plain_reth(const struct roce_frame *frame, bool has)
 {
-    return roce_plain_be32(frame->data + ROCE_PLAIN_XTH);
+    const uint8_t *p = roce_plain_xth(frame, has);
+    struct roce_reth reth;
+    reth.va = (uint64_t)roce_plain_be32(p) << 32 | roce_plain_be32(p + 4);
+    reth.rkey = roce_plain_be32(p + 8);
+    reth.dma_length = roce_plain_be32(p + 12);
+    return reth;
+}
+
+static inline uint32_t roce_plain_aeth(const struct roce_frame *frame, bool has)
+{
+    return roce_plain_be32(roce_plain_xth(frame, has));
 }
 
 static inline uint32_t roce_plain_icrc(const struct roce_frame *frame,
