@@ -274,47 +274,6 @@ bool episode_full_timeout(const struct roce_flow_table *t, const struct flow *f,
            silent_bin(quiet) + 1u >= path_at(t, f->path)->silent_max;
 }
 
-/* An implied NAK: was the answer to |psn|, part of a READ or an atomic, captured that the requester
- * missed? */
-static void judge_answer(const struct roce_flow_table *t, const struct flow *f, struct episode *ep,
-                         uint32_t psn)
-{
-    const bool once = ep->read && rresp_captured(t, flow_at(t, f->peer), psn);
-    switch (waits_answered(&affair_peek(t, f)->waits, psn)) {
-    case WAITS_UNKNOWN:
-        if (ep->read)
-            ep->acked = once;
-        break;
-    case WAITS_NOT_YET:
-    case WAITS_PASSED:
-        ep->acked = false;
-        ep->answer_twice = once;
-        break;
-    case WAITS_IGNORED:
-        ep->acked = false;
-        ep->ignored = true;
-        break;
-    case WAITS_CAME_LATE:
-        ep->overtaken = true;
-        break;
-    case WAITS_CAME:
-        ep->acked = true;
-        break;
-    }
-}
-
-/* A silent requester: was the newest answer that was captured one with a wrong ICRC? */
-static void answer_damaged(const struct roce_flow_table *t, const struct flow *f,
-                           struct episode *ep)
-{
-    if (f->peer == NIL)
-        return;
-    const struct affair *affair = affair_peek(t, f);
-    const uint32_t hole = hole_find(t, flow_at(t, f->peer)->rr_holes, ep->psn);
-    ep->answer_bad = affair->has_bad_ack && roce_psn_diff(affair->bad_ack, ep->psn) >= 0;
-    ep->in_hole = hole != NIL && hole_at(t, hole)->damaged;
-}
-
 /* A NAK that is not known yet may have asked for what is missing there. */
 static void note_gap(const struct roce_flow_table *t, const struct flow *f, struct episode *ep)
 {
@@ -367,6 +326,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     const uint32_t psn = c->pkt->bth.psn;
     const roce_tstamp now = c->frame->ts;
     const bool again = ((psn - ep->psn) & ROCE_PSN_MASK) < ((ep->high - ep->psn) & ROCE_PSN_MASK);
+    const roce_tstamp stepped = trouble_of(t, f)->stepped_ts;
     trouble_of(t, f)->stepped_ts = now;
     if (ep->undecided)
         episode_decide(t, c->id, ep, false);
@@ -413,7 +373,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
         if (asked.cause == ROCE_CAUSE_IMPLIED_NAK)
             ep->acked = false;
         if (asked.cause == ROCE_CAUSE_IMPLIED_NAK && f->peer != NIL)
-            judge_answer(t, f, ep, psn);
+            answer_skipped(t, f, ep, psn, stepped);
     } else if (f->peer != NIL && !ran_out && at_once && quiet < REISSUE_MAX &&
                skipped_before(affair, psn, &skipped)) {
         waits_for = skipped;
@@ -425,12 +385,12 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
         ep->atomic = !ep->read;
         ep->acked = false;
         judge_nearby(t, f, ep, waits_for);
-        judge_answer(t, f, ep, waits_for);
+        answer_skipped(t, f, ep, waits_for, stepped);
     } else if (!ran_out && at_once && quiet < REISSUE_MAX && answer_lost_behind(c)) {
         ep->cause = ROCE_CAUSE_IMPLIED_NAK;
         ep->wait = quiet;
         ep->overtaken = rare != NULL && rare->late_psn == psn;
-        judge_answer(t, f, ep, psn);
+        answer_skipped(t, f, ep, psn, stepped);
     } else if (!ran_out && asked_nearby(affair, f, psn, &asked)) {
         ep->cause = (uint8_t)asked.cause;
         ep->ask_frame = asked.frame;
@@ -440,7 +400,8 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     } else {
         ep->silent = true;
         ep->wait = quiet;
-        answer_damaged(t, f, ep);
+        if (f->peer != NIL)
+            answer_silent(t, f, ep, stepped);
         const bool no_acks =
             c->pkt->service == ROCE_SERVICE_UC || c->pkt->service == ROCE_SERVICE_UD;
         ep->late = fill && (no_acks || (uint64_t)quiet < (timeout != 0 ? timeout : LATE_MAX));

@@ -39,6 +39,15 @@ bool episode_overtaken(const struct rare *rare, uint32_t psn);
 /* episode_was_late counts an episode that is none: its frames were late. */
 void episode_was_late(struct roce_flow_table *t, uint32_t id, const struct episode *ep);
 
+/* answer.c */
+/* answer_skipped judges an implied NAK: was the answer to |psn|, part of a READ or an atomic,
+ * captured? answer_silent judges a step back of a paired flow without any word from the responder.
+ * |stepped| is when the flow stepped back last. */
+void answer_skipped(const struct roce_flow_table *t, const struct flow *f, struct episode *ep,
+                    uint32_t psn, roce_tstamp stepped);
+void answer_silent(const struct roce_flow_table *t, const struct flow *f, struct episode *ep,
+                   roce_tstamp stepped);
+
 /* early_keep returns false when there is no room. */
 bool early_keep(struct roce_flow_table *t, struct affair *affair, const struct episode *ep);
 /* early_keep_late is early_keep for frames that seem late, as long as a NAK that is not known yet

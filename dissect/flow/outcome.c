@@ -118,7 +118,7 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
         ep->location = ROCE_LOST_UNKNOWN;
         return;
     }
-    if (ep->silent && ep->answer_bad && !ep->acked) {
+    if (ep->silent && ep->answer_lost) {
         ep->location = ROCE_LOST_UPSTREAM;
         lose(t, f->peer, ROCE_LOST_UPSTREAM, 1, ep->psn, true, ep, at_end);
         return;

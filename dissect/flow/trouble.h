@@ -98,7 +98,7 @@ struct episode {
     bool overtaken;    /* the answer was not lost: a later one overtook it */
     bool reordered;    /* the restart frame came late, or behind a gap that late ones filled */
     bool read;         /* the restart frame is a READ request */
-    bool answer_bad;   /* its ACK was captured with a wrong ICRC */
+    bool answer_lost;  /* the newest answer was lost, or damaged, before it got here */
     bool ignored;      /* the newest copy of the request did not arrive */
     bool answer_twice; /* the answer was captured once, but its newest copy was not */
     bool in_hole;      /* the frame asked for has not been captured whole: counted with its hole */

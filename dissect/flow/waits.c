@@ -75,8 +75,10 @@ static bool skips(struct waits *w, uint32_t end)
     const uint32_t asked = first_asked(w, end, &whole);
     if (asked == end)
         return false;
-    if (asked == w->psn && w->again)
+    if (asked == w->psn && w->again) {
+        w->partly = w->partly || !whole;
         return true;
+    }
     w->psn = asked;
     w->passed = true;
     w->whole = whole;
@@ -86,7 +88,7 @@ static bool skips(struct waits *w, uint32_t end)
 static void reached(struct waits *w, uint32_t next)
 {
     w->psn = next;
-    w->again = w->passed = w->whole = false;
+    w->again = w->passed = w->whole = w->partly = false;
     w->known = roce_psn_diff(next, w->until) < 0;
 }
 
@@ -108,6 +110,24 @@ void waits_acknowledge(struct waits *w, uint32_t psn)
     if (!w->known || w->passed || roce_psn_diff(psn, w->psn) < 0 || skips(w, roce_psn_add(psn, 1)))
         return;
     reached(w, roce_psn_add(psn, 1));
+}
+
+static uint32_t asked_len(const struct waits *w, uint32_t psn)
+{
+    for (uint8_t i = 0; i < w->asks; i++)
+        if (w->ask[i].psn == psn)
+            return w->ask[i].len;
+    return 0;
+}
+
+bool waits_asked(const struct waits *w, uint32_t psn)
+{
+    return w->known && asked_len(w, psn) > 0;
+}
+
+bool waits_ignored(const struct waits *w, uint32_t psn)
+{
+    return w->known && psn == w->psn && !w->partly && asked_len(w, psn) > 1;
 }
 
 bool waits_skipped(const struct waits *w, uint32_t *psn)

@@ -21,6 +21,7 @@ struct waits {
     bool known;
     bool again;  /* it asked for |psn| by an implied NAK and does so only once */
     bool whole;  /* |passed|: none of the responses of a READ came, and it takes more than one */
+    bool partly; /* |again|: a response of the same READ came, or its length is one */
     bool passed; /* an answer skipped |psn|: it is going to ask for it again */
     uint8_t asks, lates;
     uint32_t late[WAITS_LATES]; /* answers that came behind one that skipped them */
@@ -47,6 +48,10 @@ void waits_ask(struct waits *w, uint32_t psn, uint32_t n);
 void waits_answer(struct waits *w, uint32_t psn);
 /* waits_acknowledge tells of an ACK of all up to |psn|. */
 void waits_acknowledge(struct waits *w, uint32_t psn);
+/* waits_asked tells whether a READ or atomic that begins with |psn| was issued since; waits_ignored
+ * whether it takes several responses, and none came. */
+bool waits_asked(const struct waits *w, uint32_t psn);
+bool waits_ignored(const struct waits *w, uint32_t psn);
 /* waits_skipped tells whether an answer skipped the one that is waited for, to |*psn|. */
 bool waits_skipped(const struct waits *w, uint32_t *psn);
 enum waits_answered waits_answered(const struct waits *w, uint32_t psn);

@@ -192,6 +192,67 @@ static void test_a_timer_is_no_implied_nak(void **state)
     finish_and_compare(&r, &(struct expected){.timeout = 1, .peer_down = 1});
 }
 
+/* The answer to 9 is lost before the mirror, twice. An implied NAK is obeyed once: then the timer
+ * runs out. */
+static void test_answer_lost_twice_until_the_timeout(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    read_one(&r, 8);
+    only(&r, 8);
+    for (int i = 0; i < 3; i++) {
+        read_one(&r, 9);
+        read_one(&r, 10);
+        if (i == 2)
+            only(&r, 9);
+        only(&r, 10);
+        r.now += i == 1 ? 4 * MS : 2 * US;
+    }
+    send(&r, 11);
+    ack(&r, 11);
+    assert_int_equal(last_location(&r), ROCE_LOST_UPSTREAM);
+    finish_and_compare(&r, &(struct expected){.implied = 1, .timeout = 1, .peer_up = 2});
+}
+
+/* 8 and 9 belong to a READ. The answer to 8 is lost behind the mirror, then the READ itself. */
+static void test_read_lost_until_the_timeout(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    for (int i = 0; i < 3; i++) {
+        rig_read(&r, 1, 2, B, START + 8, 0x8000, 1024 + 100);
+        read_one(&r, 10);
+        if (i != 1)
+            two(&r, 8);
+        only(&r, 10);
+        r.now += i == 1 ? 4 * MS : 2 * US;
+    }
+    send(&r, 11);
+    ack(&r, 11);
+    assert_int_equal(last_location(&r), ROCE_LOST_DOWNSTREAM);
+    finish_and_compare(&r,
+                       &(struct expected){.implied = 1, .timeout = 1, .peer_down = 1, .down = 1});
+}
+
+/* The answer to 8 tells that the READ of 8 and 9 arrived. */
+static void test_last_response_lost_before_the_mirror(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    rig_read(&r, 1, 2, B, START + 8, 0x8000, 1024 + 100);
+    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, 8);
+    r.now += 4 * MS;
+    read_one(&r, 9);
+    only(&r, 9);
+    send(&r, 10);
+    ack(&r, 10);
+    assert_int_equal(last_location(&r), ROCE_LOST_UPSTREAM);
+    finish_and_compare(&r, &(struct expected){.timeout = 1, .peer_up = 1});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +261,9 @@ int main(void)
         cmocka_unit_test(test_late_answers_count_for_the_next_step),
         cmocka_unit_test(test_read_issued_again_lost_behind_the_mirror),
         cmocka_unit_test(test_a_timer_is_no_implied_nak),
+        cmocka_unit_test(test_answer_lost_twice_until_the_timeout),
+        cmocka_unit_test(test_read_lost_until_the_timeout),
+        cmocka_unit_test(test_last_response_lost_before_the_mirror),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
