@@ -52,6 +52,20 @@ static const struct node *unanswered(const struct roce_flow_table *t, const stru
     return NULL;
 }
 
+/* The requester went back to that request, which was lost on its way here: one frame. Of a response
+ * further back it is the capture that lost it. */
+bool answer_skipped_before(const struct roce_flow_table *t, const struct flow *f, uint32_t psn,
+                           uint32_t *skipped)
+{
+    const struct affair *affair = affair_peek(t, f);
+    uint32_t end;
+    if (waits_skipped(&affair->waits, skipped, &end))
+        return end == psn;
+    *skipped = affair->skip_psn;
+    const struct node *node = affair->has_skip ? unanswered(t, f, *skipped) : NULL;
+    return node != NULL && roce_psn_add(node->last_psn, 1) == psn;
+}
+
 /* Later answers were captured, so that the request was carried out, once at least. */
 static void silent_passed(const struct roce_flow_table *t, const struct flow *f, struct episode *ep,
                           roce_tstamp stepped)

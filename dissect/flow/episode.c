@@ -151,19 +151,6 @@ static void judge_nearby(struct roce_flow_table *t, struct flow *f, struct episo
         episode_missing(t, f, asked, (uint32_t)missed);
 }
 
-/* An answer skipped the one to a PSN shortly before |psn|, for which the requester still waits: it
- * went back there, and the frames in between are lost before they got here. */
-static bool skipped_before(const struct affair *affair, uint32_t psn, uint32_t *skipped)
-{
-    if (!waits_skipped(&affair->waits, skipped)) {
-        if (!affair->has_skip)
-            return false;
-        *skipped = affair->skip_psn;
-    }
-    const int32_t missed = roce_psn_diff(psn, *skipped);
-    return missed > 0 && missed < NEAR_MISSED;
-}
-
 /* The step back to |psn| obeys all that was asked for at or behind it; when a NAK asked for that
  * very PSN, those that came later may be obeyed by steps of their own. */
 static void obeyed(struct roce_flow_table *t, struct affair *affair, uint32_t psn, bool late)
@@ -375,7 +362,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
         if (asked.cause == ROCE_CAUSE_IMPLIED_NAK && f->peer != NIL)
             answer_skipped(t, f, ep, psn, stepped);
     } else if (f->peer != NIL && !ran_out && at_once && quiet < REISSUE_MAX &&
-               skipped_before(affair, psn, &skipped)) {
+               answer_skipped_before(t, f, psn, &skipped)) {
         waits_for = skipped;
         const struct flow *peer = flow_at(t, f->peer);
         ep->cause = ROCE_CAUSE_IMPLIED_NAK;

@@ -48,6 +48,11 @@ void answer_skipped(const struct roce_flow_table *t, const struct flow *f, struc
 void answer_silent(const struct roce_flow_table *t, const struct flow *f, struct episode *ep,
                    roce_tstamp stepped);
 
+/* answer_skipped_before tells whether an answer skipped the one to |*skipped|, of the request just
+ * before |psn|, for which the requester still waits. */
+bool answer_skipped_before(const struct roce_flow_table *t, const struct flow *f, uint32_t psn,
+                           uint32_t *skipped);
+
 /* early_keep returns false when there is no room. */
 bool early_keep(struct roce_flow_table *t, struct affair *affair, const struct episode *ep);
 /* early_keep_late is early_keep for frames that seem late, as long as a NAK that is not known yet

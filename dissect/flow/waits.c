@@ -130,10 +130,15 @@ bool waits_ignored(const struct waits *w, uint32_t psn)
     return w->known && psn == w->psn && !w->partly && asked_len(w, psn) > 1;
 }
 
-bool waits_skipped(const struct waits *w, uint32_t *psn)
+bool waits_skipped(const struct waits *w, uint32_t *psn, uint32_t *end)
 {
-    *psn = w->psn;
-    return w->known && w->passed;
+    if (!w->known || !w->passed)
+        return false;
+    *psn = *end = w->psn;
+    for (uint8_t i = 0; i < w->asks; i++)
+        if (((w->psn - w->ask[i].psn) & ROCE_PSN_MASK) < w->ask[i].len)
+            *end = roce_psn_add(w->ask[i].psn, w->ask[i].len);
+    return true;
 }
 
 enum waits_answered waits_answered(const struct waits *w, uint32_t psn)

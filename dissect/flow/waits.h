@@ -52,8 +52,9 @@ void waits_acknowledge(struct waits *w, uint32_t psn);
  * whether it takes several responses, and none came. */
 bool waits_asked(const struct waits *w, uint32_t psn);
 bool waits_ignored(const struct waits *w, uint32_t psn);
-/* waits_skipped tells whether an answer skipped the one that is waited for, to |*psn|. */
-bool waits_skipped(const struct waits *w, uint32_t *psn);
+/* waits_skipped tells whether an answer skipped the one that is waited for, to |*psn| of a request
+ * that ends before |*end|. */
+bool waits_skipped(const struct waits *w, uint32_t *psn, uint32_t *end);
 enum waits_answered waits_answered(const struct waits *w, uint32_t psn);
 
 #endif

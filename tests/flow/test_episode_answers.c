@@ -208,6 +208,31 @@ static void test_first_read_issued_again_lost_before_the_mirror(void **state)
     finish_and_compare(&r, &(struct expected){.implied = 1, .timeout = 1, .peer_up = 1, .up = 1});
 }
 
+/* The answer to 9 is lost by the capture: its requester goes on. It is that to 13 which is lost
+ * behind the mirror, later. */
+static void test_old_hole_is_no_reason(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    for (uint32_t k = 8; k < 15; k++) {
+        rig_read(&r, 1, 2, B, START + k, 0x1000 * k, 100);
+        r.now += 3 * US;
+        if (k != 9)
+            responses(&r, k, 1, 99);
+        r.now += 3 * US;
+    }
+    for (uint32_t k = 13; k < 15; k++)
+        rig_read(&r, 1, 2, B, START + k, 0x1000 * k, 100);
+    r.now += 3 * US;
+    for (uint32_t k = 13; k < 15; k++)
+        responses(&r, k, 1, 99);
+    send(&r, 15);
+    ack(&r, 15);
+    assert_int_equal(rig_last_event(&r, ROCE_EVENT_EPISODE)->location, ROCE_LOST_DOWNSTREAM);
+    finish_and_compare(&r, &(struct expected){.implied = 1, .peer_down = 1, .peer_capture = 1});
+}
+
 static void test_read_response_lost_by_the_capture_only(void **state)
 {
     (void)state;
@@ -236,6 +261,7 @@ int main(void)
         cmocka_unit_test(test_read_response_lost_before_the_pair_is_known),
         cmocka_unit_test(test_last_response_lost_before_the_pair_is_known),
         cmocka_unit_test(test_first_read_issued_again_lost_before_the_mirror),
+        cmocka_unit_test(test_old_hole_is_no_reason),
         cmocka_unit_test(test_read_response_lost_by_the_capture_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
