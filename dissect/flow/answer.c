@@ -119,3 +119,45 @@ void answer_silent(const struct roce_flow_table *t, const struct flow *f, struct
     else if (!ep->acked && ep->read && begun(t, f, ep))
         ep->answer_lost = true;
 }
+
+/* The first PSN behind |psn| that is missing in the stream that ended with the newest request, else
+ * the PSN behind it. */
+static uint32_t first_missing(const struct roce_flow_table *t, const struct flow *f, uint32_t psn)
+{
+    const struct affair *affair = affair_peek(t, f);
+    uint32_t first = f->prev_end;
+    for (uint32_t i = f->holes; i != NIL; i = hole_at(t, i)->next) {
+        const struct hole *h = hole_at(t, i);
+        if (!h->judged && roce_psn_diff(h->psn, psn) > 0 && roce_psn_diff(h->psn, first) < 0)
+            first = h->psn;
+    }
+    for (int i = 0; i < AGAIN_MAX; i++) {
+        const uint32_t again = affair->again[i].psn;
+        if (affair->again[i].len > 0 && roce_psn_diff(again, psn) > 0 &&
+            roce_psn_diff(again, first) < 0)
+            first = again;
+    }
+    return first;
+}
+
+/* Does any request captured from |psn| on, in front of |end|, ask for an answer? */
+static bool asked(const struct roce_flow_table *t, const struct flow *f, uint32_t psn, uint32_t end)
+{
+    for (uint32_t i = f->pend_head; i != NIL; i = node_at(t, i)->next) {
+        const struct node *node = node_at(t, i);
+        const uint32_t asks = node->kind == NODE_READ ? node->first_psn : node->last_psn;
+        if (roce_psn_diff(asks, end) >= 0)
+            return false;
+        if ((node->flags & NODE_ACK) && roce_psn_diff(asks, psn) >= 0)
+            return true;
+    }
+    return false;
+}
+
+void answer_unasked(const struct roce_flow_table *t, const struct flow *f, struct episode *ep)
+{
+    ep->gap_psn = first_missing(t, f, ep->psn);
+    ep->gap_len = hole_find(t, f->holes, ep->gap_psn) == NIL; /* else counted with its hole */
+    ep->unasked =
+        (!(f->flags & F_ASKS) || ep->gap_psn != f->prev_end) && !asked(t, f, ep->psn, ep->gap_psn);
+}

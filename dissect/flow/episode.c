@@ -35,6 +35,12 @@ static int missing_at(const struct affair *affair, uint32_t psn, uint32_t *n)
     return AGAIN_MAX;
 }
 
+bool episode_is_missing(const struct affair *affair, uint32_t psn)
+{
+    uint32_t n;
+    return missing_at(affair, psn, &n) < AGAIN_MAX;
+}
+
 uint32_t episode_was_missing(struct affair *affair, uint32_t psn)
 {
     uint32_t n;
@@ -282,14 +288,6 @@ static roce_duration quiet_for(const struct flow *f, roce_tstamp now)
     return episode_since(now, since);
 }
 
-/* The request that asked for an answer is the newest one, with a wrong ICRC, or one behind it. */
-static uint32_t asking_psn(const struct flow *f, const struct affair *affair)
-{
-    uint32_t n;
-    const uint32_t newest = roce_psn_add(f->next_psn, -1);
-    return missing_at(affair, newest, &n) < AGAIN_MAX ? newest : f->next_psn;
-}
-
 /* The step back to |psn| may obey a NAK that is not the newest, or whose PSN is acknowledged by
  * now: then the frame was late. When it passed here |again| before, a READ or atomic is answered
  * once for each. */
@@ -339,6 +337,8 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     ep->dups = !fill;
     ep->reordered = episode_overtaken(rare, psn);
     affair->alone = affair->alone && roce_psn_diff(psn, affair->alone_psn) < 0;
+    if (f->peer != NIL)
+        answer_unasked(t, f, ep);
     const uint32_t missing = episode_was_missing(affair, psn);
     ep->missing = fill ? 0 : missing;
     const bool ran_out = episode_full_timeout(t, f, quiet);
@@ -402,11 +402,6 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
         if (f->peer == NIL)
             note_gap(t, f, ep);
     }
-    /* It waits for an answer, and yet the newest request here asks for none: what did ask was lost
-     * before it got here. */
-    ep->unasked = !(f->flags & F_ASKS);
-    if (ep->unasked && f->peer != NIL)
-        ep->gap_psn = asking_psn(f, affair);
     obeyed(t, affair, psn, ep->late);
     if (!ep->late) {
         c->v->flags |= ROCE_V_EPISODE;
@@ -592,18 +587,9 @@ void episode_request_ahead(struct ctx *c)
     affair_settled(c->t, c->f);
 }
 
-/* Its receiver drops it: no answer comes of it, and of none before it when those asked for none. */
 void episode_request_damaged(struct ctx *c)
 {
-    struct flow *f = c->f;
-    const uint32_t psn = c->pkt->bth.psn;
-    episode_missing(c->t, f, psn, 1);
-    for (uint32_t i = f->pend_head; i != NIL; i = node_at(c->t, i)->next) {
-        const struct node *node = node_at(c->t, i);
-        if ((node->flags & NODE_ACK) && node->first_psn != psn && node->last_psn != psn)
-            return;
-    }
-    f->flags &= ~(uint32_t)F_ASKS;
+    episode_missing(c->t, c->f, c->pkt->bth.psn, 1);
 }
 
 /* Requests to resend from before the last step back have been obeyed by it. */

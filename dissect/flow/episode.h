@@ -29,6 +29,7 @@ void episode_settle(struct roce_flow_table *t, uint32_t id, struct episode *ep, 
 void episode_decide(struct roce_flow_table *t, uint32_t id, struct episode *ep, bool at_end);
 bool episode_needless(const struct episode *ep);
 
+bool episode_is_missing(const struct affair *affair, uint32_t psn);
 /* episode_was_missing tells how many frames were missing with |psn| the last time it should have
  * come, 0 when it came; forgets about them. */
 uint32_t episode_was_missing(struct affair *affair, uint32_t psn);
@@ -52,6 +53,10 @@ void answer_silent(const struct roce_flow_table *t, const struct flow *f, struct
  * before |psn|, for which the requester still waits. */
 bool answer_skipped_before(const struct roce_flow_table *t, const struct flow *f, uint32_t psn,
                            uint32_t *skipped);
+
+/* answer_unasked tells whether what was captured of a requester that waits for an answer asks for
+ * one. */
+void answer_unasked(const struct roce_flow_table *t, const struct flow *f, struct episode *ep);
 
 /* early_keep returns false when there is no room. */
 bool early_keep(struct roce_flow_table *t, struct affair *affair, const struct episode *ep);

@@ -546,7 +546,8 @@ void episode_late(struct ctx *c, bool fill, const struct hole *was);
 /* episode_copied takes a copy of a request that proved to be no mirror's. */
 void episode_copied(struct roce_flow_table *t, const struct copy *copy);
 void episode_request_ahead(struct ctx *c);
-/* episode_request_damaged takes a request with a wrong ICRC, behind the other functions. */
+/* episode_request_damaged takes a request with a wrong ICRC, which its receiver drops, behind the
+ * other functions. */
 void episode_request_damaged(struct ctx *c);
 /* |acked| is the PSN that a response names; |asks|: it is a NAK of any kind. */
 void episode_response(struct roce_flow_table *t, uint32_t id, uint32_t acked, bool asks);

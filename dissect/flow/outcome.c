@@ -125,7 +125,8 @@ static void blame_captured(struct roce_flow_table *t, uint32_t id, struct episod
     }
     if (ep->silent && ep->unasked && !ep->acked) {
         ep->location = ROCE_LOST_UPSTREAM;
-        lose(t, id, ROCE_LOST_UPSTREAM, 1, ep->gap_psn, false, ep, at_end);
+        if (ep->gap_len > 0)
+            lose(t, id, ROCE_LOST_UPSTREAM, 1, ep->gap_psn, false, ep, at_end);
         return;
     }
     if (!asked && paired && ep->acked) {

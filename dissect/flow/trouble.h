@@ -92,7 +92,7 @@ struct episode {
     bool answered_far; /* the answer acknowledges frames that have not been resent */
     bool silent;       /* neither NAK, RNR nor implied NAK: judged by |wait| */
     bool atomic;
-    bool unasked;      /* the newest request before it asked for no answer */
+    bool unasked;      /* no request before |gap_psn|, which is missing, asked for an answer */
     bool dups;         /* frames captured before were resent */
     bool copied;       /* the network duplicated the frame: nobody resent it */
     bool overtaken;    /* the answer was not lost: a later one overtook it */
