@@ -161,3 +161,21 @@ void answer_unasked(const struct roce_flow_table *t, const struct flow *f, struc
     ep->unasked =
         (!(f->flags & F_ASKS) || ep->gap_psn != f->prev_end) && !asked(t, f, ep->psn, ep->gap_psn);
 }
+
+bool answer_lost_behind(const struct ctx *c)
+{
+    const struct flow *f = c->f;
+    const struct affair *affair = affair_peek(c->t, f);
+    const uint32_t psn = c->pkt->bth.psn;
+    if (f->peer == NIL || !(f->flags & F_UNA))
+        return false;
+    /* A later answer passed, or a NAK of a later request, which acknowledges this one. */
+    const bool passed = roce_psn_diff(f->una, psn) > 1 ||
+                        (affair->has_nak && roce_psn_diff(affair->nak_psn, psn) > 0 &&
+                         roce_psn_diff(f->una, psn) > 0);
+    if (c->pkt->op == ROCE_OP_ATOMIC)
+        return passed;
+    const struct flow *peer = flow_at(c->t, f->peer);
+    return c->pkt->op == ROCE_OP_READ && passed &&
+           (rresp_captured(c->t, peer, psn) || hole_find(c->t, peer->rr_holes, psn) != NIL);
+}

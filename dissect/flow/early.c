@@ -63,7 +63,7 @@ static void asked_ahead(struct roce_flow_table *t, struct flow *f, struct episod
     if (roce_psn_diff(asked, ep->psn) <= 0)
         return;
     if (ep->missing == 0 && affair != NULL)
-        ep->missing = episode_was_missing(affair, asked);
+        ep->missing = missing_take(affair, asked);
     ep->in_hole = ep->missing == 0 && ((asked - ep->gap_psn) & ROCE_PSN_MASK) < ep->gap_len;
 }
 
@@ -96,7 +96,7 @@ static void ask_exactly(struct roce_flow_table *t, struct flow *f, struct episod
             (kind == OBS_NAK && !ep->silent && ep->cause == ROCE_CAUSE_RNR))
             continue;
         came = false;
-        /* See episode_naked; a responder that asks for less had kept the rest. */
+        /* See missing_naked; a responder that asks for less had kept the rest. */
         if (o->ts <= obeyed->step ||
             (obeyed->alone_psn != NIL && roce_psn_diff(ep->psn, obeyed->alone_psn) > 0))
             ep->missing = 0;
@@ -127,7 +127,7 @@ static void ask_replay(struct roce_flow_table *t, struct flow *f, struct episode
         if (ahead > 0 && (ep->read || ep->atomic) && o->ts > obeyed->step && passed == NULL)
             passed = o;
         if ((kind == OBS_NAK || kind == OBS_RNR) && o->ts > obeyed->step &&
-            episode_near(o->psn & ROCE_PSN_MASK, ep->psn, f))
+            asked_near(o->psn & ROCE_PSN_MASK, ep->psn, f))
             nearby = o;
         if (ahead != 0)
             continue;

@@ -9,187 +9,7 @@
  * the ACK timeout is not known. */
 #define LATE_MAX 4000000 /* ns */
 /* Waits from 4.096 us * 2^LONG_BIN (1 ms) on may be timeouts. */
-#define LONG_BIN     8
-#define NEAR_MESSAGE 0x10000 /* PSNs that a requester may go back too far */
-
-/* ---- frames that did not get here whole ---- */
-
-void episode_missing(struct roce_flow_table *t, struct flow *f, uint32_t psn, uint32_t len)
-{
-    struct affair *affair = affair_of(t, f);
-    affair->again[affair->again_next].psn = psn;
-    affair->again[affair->again_next].len = len;
-    affair->again_next = (uint8_t)((affair->again_next + 1) % AGAIN_MAX);
-}
-
-/* Which of the ranges has |psn|; AGAIN_MAX: none. */
-static int missing_at(const struct affair *affair, uint32_t psn, uint32_t *n)
-{
-    for (int i = 0; i < AGAIN_MAX; i++) {
-        const uint32_t into = (psn - affair->again[i].psn) & ROCE_PSN_MASK;
-        *n = affair->again[i].len - into;
-        if (into < affair->again[i].len)
-            return i;
-    }
-    *n = 0;
-    return AGAIN_MAX;
-}
-
-bool episode_is_missing(const struct affair *affair, uint32_t psn)
-{
-    uint32_t n;
-    return missing_at(affair, psn, &n) < AGAIN_MAX;
-}
-
-uint32_t episode_was_missing(struct affair *affair, uint32_t psn)
-{
-    uint32_t n;
-    const int i = missing_at(affair, psn, &n);
-    if (i < AGAIN_MAX)
-        affair->again[i].len = 0;
-    return n;
-}
-
-/* All before |upto| is acknowledged, though only one frame there was sent again when it was asked
- * for: the responder had kept those behind it. */
-static void kept_behind(struct flow *f, struct affair *affair, uint32_t upto)
-{
-    if (!affair->alone || roce_psn_diff(upto, affair->alone_psn) <= 0)
-        return;
-    affair->alone = false;
-    f->flags |= F_SELECTIVE;
-    for (int i = 0; i < AGAIN_MAX; i++)
-        if (affair->again[i].psn == affair->alone_psn)
-            affair->again[i].len = 0;
-}
-
-/* What is missing when the NAK passes counts: by the time it is obeyed, another resent stream may
- * have begun. */
-void episode_naked(struct roce_flow_table *t, struct flow *f, uint32_t psn)
-{
-    struct affair *affair = affair_of(t, f);
-    uint32_t missing;
-    kept_behind(f, affair, psn);
-    if (affair->has_nak && affair->nak_psn != psn)
-        naks_keep(t, affair);
-    missing_at(affair, psn, &missing);
-    if (missing > 0 || !affair->has_nak || affair->nak_psn != psn)
-        affair->nak_missing = missing;
-}
-
-/* The newest transmission of [psn, psn + n) came, and all before it went by. */
-static void came(struct affair *affair, uint32_t psn, uint32_t n)
-{
-    for (int i = 0; i < AGAIN_MAX; i++) {
-        const uint32_t into = (psn - affair->again[i].psn) & ROCE_PSN_MASK;
-        if (into >= affair->again[i].len)
-            continue;
-        const uint32_t gone = into + n;
-        affair->again[i].psn = roce_psn_add(psn, n);
-        affair->again[i].len = affair->again[i].len > gone ? affair->again[i].len - gone : 0;
-    }
-}
-
-/* ---- why ---- */
-
-struct asked {
-    enum roce_cause cause;
-    roce_tstamp ts;
-    uint64_t frame;
-    uint32_t psn;
-};
-
-/* What the responder asked for, if the step back to |psn| obeys it to the PSN. An RNR NAK is often
- * followed by a sequence NAK for the packets behind the refused one: the first one is the cause. */
-static bool asked_exactly(const struct affair *affair, uint32_t psn, struct asked *out)
-{
-    if (affair->has_rnr && affair->rnr_psn == psn)
-        *out = (struct asked){ROCE_CAUSE_RNR, affair->rnr_ts, affair->rnr_frame, affair->rnr_psn};
-    else if (affair->has_nak && affair->nak_psn == psn)
-        *out = (struct asked){ROCE_CAUSE_NAK, affair->nak_ts, affair->nak_frame, affair->nak_psn};
-    else if (affair->has_skip && affair->skip_psn == psn)
-        *out = (struct asked){ROCE_CAUSE_IMPLIED_NAK, affair->skip_ts, affair->skip_frame,
-                              affair->skip_psn};
-    else
-        return false;
-    return true;
-}
-
-static bool asked_to_resend(const struct affair *affair, uint32_t psn)
-{
-    return (affair->has_rnr && affair->rnr_psn == psn) ||
-           (affair->has_nak && affair->nak_psn == psn);
-}
-
-bool episode_near(uint32_t asked, uint32_t psn, const struct flow *f)
-{
-    const int32_t back = roce_psn_diff(asked, psn);
-    return back > -NEAR_MISSED && back < NEAR_MESSAGE && roce_psn_diff(asked, f->next_psn) < 0;
-}
-
-/* The same for a step to another PSN than the one asked for: some requesters go back to the first
- * packet of the message; and the frame with that PSN may have been lost once more on its way here.
- */
-static bool asked_nearby(const struct affair *affair, const struct flow *f, uint32_t psn,
-                         struct asked *out)
-{
-    if (affair->has_rnr && episode_near(affair->rnr_psn, psn, f)) {
-        *out = (struct asked){ROCE_CAUSE_RNR, affair->rnr_ts, affair->rnr_frame, affair->rnr_psn};
-    } else if (affair->has_nak && episode_near(affair->nak_psn, psn, f)) {
-        *out = (struct asked){ROCE_CAUSE_NAK, affair->nak_ts, affair->nak_frame, affair->nak_psn};
-    } else {
-        return false;
-    }
-    return true;
-}
-
-/* The step back to |psn| obeys a NAK of |asked|, another PSN: what became of the frame with that
- * one, which is missing again when the requester went back to it. */
-static void judge_nearby(struct roce_flow_table *t, struct flow *f, struct episode *ep,
-                         uint32_t asked)
-{
-    const int32_t missed = roce_psn_diff(ep->psn, asked);
-    ep->missing = episode_was_missing(affair_peek(t, f), asked);
-    if (ep->cause == ROCE_CAUSE_NAK)
-        ep->missing = affair_peek(t, f)->nak_missing;
-    ep->in_hole = ep->missing == 0 && hole_find(t, f->holes, asked) != NIL;
-    if (missed > 0)
-        episode_missing(t, f, asked, (uint32_t)missed);
-}
-
-/* The step back to |psn| obeys all that was asked for at or behind it; when a NAK asked for that
- * very PSN, those that came later may be obeyed by steps of their own. */
-static void obeyed(struct roce_flow_table *t, struct affair *affair, uint32_t psn, bool late)
-{
-    const bool naked = affair->has_nak && affair->nak_psn == psn;
-    if (!late)
-        naks_drop(t, affair, naked ? affair->nak_ts : UINT64_MAX);
-    affair->has_rnr = affair->has_rnr && roce_psn_diff(affair->rnr_psn, psn) < -NEAR_MISSED;
-    affair->has_nak = affair->has_nak && roce_psn_diff(affair->nak_psn, psn) < -NEAR_MISSED;
-    const int32_t skip = roce_psn_diff(psn, affair->skip_psn);
-    affair->has_skip = affair->has_skip && (skip < 0 || skip >= NEAR_MISSED);
-    affair->has_bad_ack = affair->has_bad_ack && roce_psn_diff(affair->bad_ack, psn) < 0;
-}
-
-/* A READ or atomic is issued again although its answer, and a later one, passed here: the requester
- * missed the first and saw the second. */
-static bool answer_lost_behind(const struct ctx *c)
-{
-    const struct flow *f = c->f;
-    const struct affair *affair = affair_peek(c->t, f);
-    const uint32_t psn = c->pkt->bth.psn;
-    if (f->peer == NIL || !(f->flags & F_UNA))
-        return false;
-    /* A later answer passed, or a NAK of a later request, which acknowledges this one. */
-    const bool passed = roce_psn_diff(f->una, psn) > 1 ||
-                        (affair->has_nak && roce_psn_diff(affair->nak_psn, psn) > 0 &&
-                         roce_psn_diff(f->una, psn) > 0);
-    if (c->pkt->op == ROCE_OP_ATOMIC)
-        return passed;
-    const struct flow *peer = flow_at(c->t, f->peer);
-    return c->pkt->op == ROCE_OP_READ && passed &&
-           (rresp_captured(c->t, peer, psn) || hole_find(c->t, peer->rr_holes, psn) != NIL);
-}
+#define LONG_BIN 8
 
 /* ---- reordering ---- */
 
@@ -301,6 +121,20 @@ static void take_kept(struct roce_flow_table *t, struct affair *affair, uint32_t
     affair->nak_missing = 0;
 }
 
+/* The step back to |psn| obeys a NAK of |asked|, another PSN: what became of the frame with that
+ * one, which is missing again when the requester went back to it. */
+static void judge_nearby(struct roce_flow_table *t, struct flow *f, struct episode *ep,
+                         uint32_t asked)
+{
+    const int32_t missed = roce_psn_diff(ep->psn, asked);
+    ep->missing = missing_take(affair_peek(t, f), asked);
+    if (ep->cause == ROCE_CAUSE_NAK)
+        ep->missing = affair_peek(t, f)->nak_missing;
+    ep->in_hole = ep->missing == 0 && hole_find(t, f->holes, asked) != NIL;
+    if (missed > 0)
+        missing_add(t, f, asked, (uint32_t)missed);
+}
+
 static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
 {
     struct roce_flow_table *t = c->t;
@@ -339,7 +173,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
     affair->alone = affair->alone && roce_psn_diff(psn, affair->alone_psn) < 0;
     if (f->peer != NIL)
         answer_unasked(t, f, ep);
-    const uint32_t missing = episode_was_missing(affair, psn);
+    const uint32_t missing = missing_take(affair, psn);
     ep->missing = fill ? 0 : missing;
     const bool ran_out = episode_full_timeout(t, f, quiet);
     /* An implied NAK is the requester's own, and it obeys it at once; a NAK may wait for its host.
@@ -398,11 +232,11 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
         const int32_t missed =
             f->peer != NIL && (f->flags & F_UNA) ? roce_psn_diff(psn, f->una) : 0;
         if (!ep->late && missed > 0 && missed < NEAR_MISSED)
-            episode_missing(t, f, waits_for = f->una, (uint32_t)missed);
+            missing_add(t, f, waits_for = f->una, (uint32_t)missed);
         if (f->peer == NIL)
             note_gap(t, f, ep);
     }
-    obeyed(t, affair, psn, ep->late);
+    asked_obeyed(t, affair, psn, ep->late);
     if (!ep->late) {
         c->v->flags |= ROCE_V_EPISODE;
         c->v->wait = ep->wait;
@@ -486,10 +320,10 @@ void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct h
         episode_close(t, c->id, false);
         begin(c, n, fill, was);
     } else {
-        came(affair, psn, n);
+        missing_came(affair, psn, n);
         affair->alone = affair->alone && roce_psn_diff(psn, affair->alone_psn) < 0;
         if (psn != ep->end && !(f->flags & F_SELECTIVE))
-            episode_missing(t, f, ep->end, (uint32_t)roce_psn_diff(psn, ep->end));
+            missing_add(t, f, ep->end, (uint32_t)roce_psn_diff(psn, ep->end));
         ep->count++;
         ep->dups = ep->dups || !fill;
         ep->last_frame = c->frame->number;
@@ -527,7 +361,7 @@ void episode_late(struct ctx *c, bool fill, const struct hole *was)
     episode_came_late(rare, psn, c->f->next_psn);
     if (affair != NULL) {
         struct episode *ep = &affair->ep;
-        episode_was_missing(affair, psn);
+        missing_take(affair, psn);
         const uint32_t into = (psn - ep->psn) & ROCE_PSN_MASK;
         if (ep->open && (into == 0 || into < ep->missing)) {
             ep->reordered = true;
@@ -568,7 +402,7 @@ static void sent_on(struct roce_flow_table *t, struct flow *f, struct affair *af
         affair->alone_psn = ep->end;
     }
     if (ep->dups && !(f->flags & F_SELECTIVE))
-        episode_missing(t, f, ep->end, (uint32_t)left);
+        missing_add(t, f, ep->end, (uint32_t)left);
 }
 
 void episode_request_ahead(struct ctx *c)
@@ -585,11 +419,6 @@ void episode_request_ahead(struct ctx *c)
     }
     affair->repeats = 0;
     affair_settled(c->t, c->f);
-}
-
-void episode_request_damaged(struct ctx *c)
-{
-    episode_missing(c->t, c->f, c->pkt->bth.psn, 1);
 }
 
 /* Requests to resend from before the last step back have been obeyed by it. */
@@ -658,7 +487,7 @@ void episode_response(struct roce_flow_table *t, uint32_t id, uint32_t acked, bo
     struct affair *affair = affair_peek(t, f);
     if (affair == NULL)
         return;
-    kept_behind(f, affair, asks ? acked : roce_psn_add(acked, 1));
+    missing_kept(f, affair, asks ? acked : roce_psn_add(acked, 1));
     if (!asks) {
         if (affair->has_nak && roce_psn_diff(acked, affair->nak_psn) >= 0)
             naks_keep(t, affair);

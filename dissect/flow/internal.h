@@ -546,9 +546,6 @@ void episode_late(struct ctx *c, bool fill, const struct hole *was);
 /* episode_copied takes a copy of a request that proved to be no mirror's. */
 void episode_copied(struct roce_flow_table *t, const struct copy *copy);
 void episode_request_ahead(struct ctx *c);
-/* episode_request_damaged takes a request with a wrong ICRC, which its receiver drops, behind the
- * other functions. */
-void episode_request_damaged(struct ctx *c);
 /* |acked| is the PSN that a response names; |asks|: it is a NAK of any kind. */
 void episode_response(struct roce_flow_table *t, uint32_t id, uint32_t acked, bool asks);
 /* episode_answer takes a READ response or atomic ACK, before episode_response does. */
@@ -558,11 +555,15 @@ void episode_answer_damaged(struct roce_flow_table *t, struct flow *f, uint32_t 
 /* episode_asks takes a READ or atomic of |n| PSNs, behind the other functions about requests. */
 void episode_asks(struct ctx *c, uint32_t n);
 void episode_answered_late(struct roce_flow_table *t, struct flow *f);
-void episode_missing(struct roce_flow_table *t, struct flow *f, uint32_t psn, uint32_t len);
-/* episode_naked takes a NAK of |psn|, before it is noted. */
-void episode_naked(struct roce_flow_table *t, struct flow *f, uint32_t psn);
 void episode_obeyed(struct roce_flow_table *t, struct flow *f);
 void episode_close(struct roce_flow_table *t, uint32_t id, bool at_end);
+
+/* missing.c: what did not get here whole again */
+/* missing_add tells of [psn, psn + len): sent again but not captured, or captured with a wrong
+ * ICRC, so that its receiver drops it. */
+void missing_add(struct roce_flow_table *t, struct flow *f, uint32_t psn, uint32_t len);
+/* missing_naked takes a NAK of |psn|, before it is noted. */
+void missing_naked(struct roce_flow_table *t, struct flow *f, uint32_t psn);
 
 /* early.c: episodes from before the pair was known */
 void early_pair_known(struct roce_flow_table *t, uint32_t id);

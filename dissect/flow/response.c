@@ -344,7 +344,7 @@ static void refused(struct roce_flow_table *t, uint32_t from, uint8_t kind, uint
         affair->rnr_ts = o->ts;
         return;
     }
-    episode_naked(t, f, psn);
+    missing_naked(t, f, psn);
     affair->has_nak = true;
     affair->nak_psn = psn;
     affair->nak_frame = o->frame;

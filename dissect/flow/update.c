@@ -99,7 +99,7 @@ static void track(struct ctx *c, bool trusted)
     case ROCE_OP_ATOMIC_WRITE:
         track_request(c);
         if (!trusted)
-            episode_request_damaged(c);
+            missing_add(c->t, c->f, c->pkt->bth.psn, 1);
         return;
     case ROCE_OP_READ_RESPONSE:
     case ROCE_OP_ACK:
