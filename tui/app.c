@@ -435,12 +435,13 @@ static int show(struct app *app, const struct top_opts *opts)
     if (tui_term_open(colour_wanted((enum colour_when)when, STDOUT_FILENO), opts->settings.mouse) !=
         0)
         return EXIT_IO;
+    /* Before the start: a short file may be over as soon as it begins, which is to be told. */
+    tui_player_status(app->player, &app->ui.status);
     if (!resize(app) || tui_player_start(app->player) != 0) {
         tui_term_close();
         msg_print("out of memory");
         return EXIT_IO;
     }
-    tui_player_status(app->player, &app->ui.status);
     request(app);
     loop(app);
     tui_term_close();

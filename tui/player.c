@@ -74,6 +74,7 @@ struct player *tui_player_new(const struct top_opts *opts, struct source *source
     (void)fcntl(player->pipe[0], F_SETFD, FD_CLOEXEC);
     (void)fcntl(player->pipe[1], F_SETFD, FD_CLOEXEC);
     tui_model_filter(player->model, filter);
+    tui_player_publish(player);
     return player;
 }
 
@@ -225,7 +226,6 @@ static void *run(void *arg)
 
 int tui_player_start(struct player *player)
 {
-    tui_player_publish(player);
     player->started = pthread_create(&player->thread, NULL, run, player) == 0;
     return player->started ? 0 : -1;
 }
