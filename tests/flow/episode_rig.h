@@ -38,6 +38,35 @@ static inline void nak(struct rig *r, uint32_t psn)
     r->now += US;
 }
 
+/* A READ of one response, and the answers to it and others. */
+static inline void read_one(struct rig *r, uint32_t psn)
+{
+    rig_read(r, 1, 2, B, START + psn, 0x1000 * psn, 100);
+    r->now += US;
+}
+
+static inline void answer(struct rig *r, uint8_t opcode, uint32_t psn)
+{
+    rig_answer(r, opcode, 2, 1, A, START + psn,
+               opcode == ROCE_OPCODE_RC_ATOMIC_ACKNOWLEDGE ? 0
+               : opcode == ROCE_OPCODE_RC_READ_RESPONSE_FIRST ||
+                       opcode == ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE
+                   ? 1024
+                   : 100,
+               9);
+    r->now += US;
+}
+
+static inline void only(struct rig *r, uint32_t psn)
+{
+    answer(r, ROCE_OPCODE_RC_READ_RESPONSE_ONLY, psn);
+}
+
+static inline enum roce_location last_location(const struct rig *r)
+{
+    return (enum roce_location)rig_last_event(r, ROCE_EVENT_EPISODE)->location;
+}
+
 struct expected {
     uint64_t nak, timeout, rnr, implied, early, spurious, unknown;
     uint64_t up, down, capture, nobody_knows, late;

@@ -2,11 +2,6 @@
 /* Episodes in which frames of the resent stream are lost once more. */
 #include "episode_rig.h"
 
-static enum roce_location last_location(const struct rig *r)
-{
-    return (enum roce_location)rig_last_event(r, ROCE_EVENT_EPISODE)->location;
-}
-
 static void send_all(struct rig *r, uint32_t first, uint32_t last, uint32_t skip)
 {
     for (uint32_t i = first; i <= last; i++)

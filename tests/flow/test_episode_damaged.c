@@ -3,26 +3,19 @@
  * and who receives them drops them. */
 #include "episode_rig.h"
 
-static void read_one(struct rig *r, uint32_t psn)
+/* With a wrong ICRC. */
+static void damaged_only(struct rig *r, uint32_t psn)
 {
-    rig_read(r, 1, 2, B, START + psn, 0x1000 * psn, 100);
-    r->now += US;
+    r->icrc = ROCE_ICRC_BAD;
+    only(r, psn);
+    r->icrc = ROCE_ICRC_OK;
 }
 
-static void answer(struct rig *r, uint8_t opcode, uint32_t psn, uint32_t len)
+static void damaged_ack(struct rig *r, uint32_t psn)
 {
-    rig_answer(r, opcode, 2, 1, A, START + psn, len, 9);
-    r->now += US;
-}
-
-static void only(struct rig *r, uint32_t psn)
-{
-    answer(r, ROCE_OPCODE_RC_READ_RESPONSE_ONLY, psn, 100);
-}
-
-static uint8_t last_location(const struct rig *r)
-{
-    return rig_last_event(r, ROCE_EVENT_EPISODE)->location;
+    r->icrc = ROCE_ICRC_BAD;
+    ack(r, psn);
+    r->icrc = ROCE_ICRC_OK;
 }
 
 /* Of the responses to 8 to 11 that to 10 is damaged, asked for again, and captured twice so. */
@@ -32,17 +25,17 @@ static void test_read_response_damaged(void **state)
     struct rig r;
     open_paired(&r, 0);
     rig_read(&r, 1, 2, B, START + 8, 0x8000, 3 * 1024 + 100);
-    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, 8, 1024);
-    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 9, 1024);
+    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, 8);
+    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 9);
     r.icrc = ROCE_ICRC_BAD;
-    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 10, 1024);
+    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE, 10);
     r.icrc = ROCE_ICRC_OK;
-    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_LAST, 11, 100);
+    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_LAST, 11);
     rig_read(&r, 1, 2, B, START + 10, 0x8000 + 2048, 1024 + 100);
     assert_int_equal(r.v.cause, ROCE_CAUSE_IMPLIED_NAK);
-    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, 10, 1024);
+    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_FIRST, 10);
     assert_true(r.v.flags & ROCE_V_READ_RESPONSE_DUP);
-    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_LAST, 11, 100);
+    answer(&r, ROCE_OPCODE_RC_READ_RESPONSE_LAST, 11);
     send(&r, 12);
     ack(&r, 12);
     assert_int_equal(last_location(&r), ROCE_LOST_UPSTREAM);
@@ -58,9 +51,7 @@ static void test_read_response_damaged_until_the_timeout(void **state)
     struct rig r;
     open_paired(&r, 0);
     read_one(&r, 8);
-    r.icrc = ROCE_ICRC_BAD;
-    only(&r, 8);
-    r.icrc = ROCE_ICRC_OK;
+    damaged_only(&r, 8);
     r.now += 4 * MS;
     read_one(&r, 8);
     only(&r, 8);
@@ -78,9 +69,7 @@ static void test_second_answer_is_whole(void **state)
     struct rig r;
     open_paired(&r, 0);
     read_one(&r, 8);
-    r.icrc = ROCE_ICRC_BAD;
-    only(&r, 8);
-    r.icrc = ROCE_ICRC_OK;
+    damaged_only(&r, 8);
     for (int i = 0; i < 2; i++) {
         r.now += 4 * MS;
         read_one(&r, 8);
@@ -99,9 +88,7 @@ static void test_damaged_response_that_arrived(void **state)
     struct rig r;
     open_paired(&r, 0);
     read_one(&r, 8);
-    r.icrc = ROCE_ICRC_BAD;
-    only(&r, 8);
-    r.icrc = ROCE_ICRC_OK;
+    damaged_only(&r, 8);
     send(&r, 9);
     ack(&r, 9);
     send(&r, 10);
@@ -117,9 +104,7 @@ static void test_ack_damaged(void **state)
     send(&r, 8);
     send(&r, 9);
     ack(&r, 8);
-    r.icrc = ROCE_ICRC_BAD;
-    ack(&r, 9);
-    r.icrc = ROCE_ICRC_OK;
+    damaged_ack(&r, 9);
     r.now += 4 * MS;
     send(&r, 9);
     ack(&r, 9);
@@ -137,9 +122,7 @@ static void test_ack_damaged_and_made_up_for(void **state)
     open_paired(&r, 0);
     send(&r, 8);
     send(&r, 9);
-    r.icrc = ROCE_ICRC_BAD;
-    ack(&r, 8);
-    r.icrc = ROCE_ICRC_OK;
+    damaged_ack(&r, 8);
     ack(&r, 9);
     send(&r, 10);
     r.now += 4 * MS;
@@ -159,12 +142,12 @@ static void test_atomic_ack_damaged(void **state)
     rig_atomic(&r, 1, 2, B, START + 8);
     r.now += US;
     r.icrc = ROCE_ICRC_BAD;
-    answer(&r, ROCE_OPCODE_RC_ATOMIC_ACKNOWLEDGE, 8, 0);
+    answer(&r, ROCE_OPCODE_RC_ATOMIC_ACKNOWLEDGE, 8);
     r.icrc = ROCE_ICRC_OK;
     r.now += 4 * MS;
     rig_atomic(&r, 1, 2, B, START + 8);
     r.now += US;
-    answer(&r, ROCE_OPCODE_RC_ATOMIC_ACKNOWLEDGE, 8, 0);
+    answer(&r, ROCE_OPCODE_RC_ATOMIC_ACKNOWLEDGE, 8);
     send(&r, 9);
     ack(&r, 9);
     assert_int_equal(last_location(&r), ROCE_LOST_UPSTREAM);

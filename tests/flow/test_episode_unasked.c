@@ -12,11 +12,6 @@ static void part(struct rig *r, uint8_t opcode, uint32_t psn)
     r->now += US;
 }
 
-static uint8_t last_location(const struct rig *r)
-{
-    return rig_last_event(r, ROCE_EVENT_EPISODE)->location;
-}
-
 /* 9 is lost before the mirror, and so is the NAK that asks for it. What follows is thrown away
  * behind the mirror, the request for an answer with 10, too. */
 static void test_hole_without_a_nak(void **state)

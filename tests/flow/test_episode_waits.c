@@ -3,34 +3,6 @@
  * copies count. */
 #include "episode_rig.h"
 
-static void read_one(struct rig *r, uint32_t psn)
-{
-    rig_read(r, 1, 2, B, START + psn, 0x1000 * psn, 100);
-    r->now += US;
-}
-
-static void answer(struct rig *r, uint8_t opcode, uint32_t psn)
-{
-    rig_answer(r, opcode, 2, 1, A, START + psn,
-               opcode == ROCE_OPCODE_RC_ATOMIC_ACKNOWLEDGE ? 0
-               : opcode == ROCE_OPCODE_RC_READ_RESPONSE_FIRST ||
-                       opcode == ROCE_OPCODE_RC_READ_RESPONSE_MIDDLE
-                   ? 1024
-                   : 100,
-               9);
-    r->now += US;
-}
-
-static void only(struct rig *r, uint32_t psn)
-{
-    answer(r, ROCE_OPCODE_RC_READ_RESPONSE_ONLY, psn);
-}
-
-static uint8_t last_location(const struct rig *r)
-{
-    return rig_last_event(r, ROCE_EVENT_EPISODE)->location;
-}
-
 /* The answer to 8 is lost behind the mirror. Of those that follow the new requests the ACK of the
  * SENDs comes before the answer to 9, as responders acknowledge what they see again with the newest
  * PSN they have: the requester asks for 9 once more although nothing was lost. */
