@@ -144,7 +144,7 @@ void count_opcodes(const struct roce_flow_table *t, const struct flow *f, struct
     }
 }
 
-uint64_t count_of_kind(const struct roce_flow_table *t, const struct flow *f, bool responses)
+uint64_t count_requests(const struct roce_flow_table *t, const struct flow *f)
 {
     uint64_t opcodes[256] = {0}, sum = 0;
     struct opcode_counts counts;
@@ -152,7 +152,7 @@ uint64_t count_of_kind(const struct roce_flow_table *t, const struct flow *f, bo
     count_opcodes(t, f, &counts);
     for (uint32_t i = 0; i < counts.n; i++) {
         const struct roce_opcode_info *info = roce_opcode_info(counts.used[i]);
-        if (info->op < ROCE_OP_CNP && info->response == responses)
+        if (info->op < ROCE_OP_CNP && !info->response)
             sum += opcodes[counts.used[i]];
     }
     return sum;

@@ -85,7 +85,7 @@ static void ask_exactly(struct roce_flow_table *t, struct flow *f, struct episod
     bool came = false;
     for (uint32_t i = 0; i < t->replay_n[side]; i++) {
         const struct obs *o = &t->replay[side][i];
-        const uint8_t kind = (uint8_t)(o->psn >> 24 & 0x3F);
+        const enum obs_kind kind = obs_kind(o);
         if (o->ts > ep->ts)
             break;
         const int32_t ahead = roce_psn_diff(o->psn & ROCE_PSN_MASK, ep->psn);
@@ -120,7 +120,7 @@ static void ask_replay(struct roce_flow_table *t, struct flow *f, struct episode
     bool answered = false;
     for (uint32_t i = 0; i < t->replay_n[side]; i++) {
         const struct obs *o = &t->replay[side][i];
-        const uint8_t kind = (uint8_t)(o->psn >> 24 & 0x3F);
+        const enum obs_kind kind = obs_kind(o);
         if (o->ts > ep->ts)
             break;
         const int32_t ahead = roce_psn_diff(o->psn & ROCE_PSN_MASK, ep->psn);
@@ -139,7 +139,7 @@ static void ask_replay(struct roce_flow_table *t, struct flow *f, struct episode
     if (!ep->silent)
         return;
     if (passed == NULL && nearby != NULL && !episode_full_timeout(t, f, ep->wait)) {
-        ep->cause = nearby->psn >> 24 == OBS_NAK ? ROCE_CAUSE_NAK : ROCE_CAUSE_RNR;
+        ep->cause = obs_kind(nearby) == OBS_NAK ? ROCE_CAUSE_NAK : ROCE_CAUSE_RNR;
         ep->silent = false;
         ep->ask_frame = nearby->frame;
         ep->wait = episode_since(ep->ts, nearby->ts);

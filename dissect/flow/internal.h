@@ -246,6 +246,11 @@ enum obs_kind {
     OBS_ATOMIC,
     OBS_NO_MSN = 0x40, /* READ response without AETH */
 };
+/* Without OBS_NO_MSN. */
+static inline enum obs_kind obs_kind(const struct obs *o)
+{
+    return (enum obs_kind)(o->psn >> 24 & (OBS_NO_MSN - 1));
+}
 struct obs_block {
     uint32_t next;
     uint32_t n;
@@ -635,8 +640,7 @@ struct opcode_counts {
 };
 void count_opcodes(const struct roce_flow_table *t, const struct flow *f,
                    struct opcode_counts *out);
-/* count_of_kind returns the number of requests, or of |responses|. */
-uint64_t count_of_kind(const struct roce_flow_table *t, const struct flow *f, bool responses);
+uint64_t count_requests(const struct roce_flow_table *t, const struct flow *f);
 void count_port(struct ctx *c, uint16_t port);
 uint32_t count_ports(const struct roce_flow_table *t, const struct flow *f);
 /* As trouble_of and trouble_peek. */

@@ -108,7 +108,7 @@ static uint32_t sent_once(const struct roce_flow_table *t, const struct flow *f)
     const uint64_t again = trouble_total(t, f, COUNT_RETRANSMITTED);
     if (again == 0)
         return 1000;
-    const uint64_t requests = count_of_kind(t, f, false);
+    const uint64_t requests = count_requests(t, f);
     return requests > again ? (uint32_t)(1000 * (requests - again) / requests) : 0;
 }
 

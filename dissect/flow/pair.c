@@ -123,7 +123,7 @@ static const struct node *request_at(const struct roce_flow_table *t, const stru
 }
 
 /* Whether an answer of |kind| for |psn| can be one to |node|. */
-static enum fit answer_fits(const struct node *node, uint8_t kind, uint32_t psn)
+static enum fit answer_fits(const struct node *node, enum obs_kind kind, uint32_t psn)
 {
     switch (kind) {
     case OBS_ACK:
@@ -177,7 +177,7 @@ static void compare(const struct roce_flow_table *t, const struct flow *f, const
     struct cursor from = {.node = NIL};
     const struct obs *o;
     while ((o = obs_next(t, g, &block, &at)) != NULL) {
-        const uint8_t kind = (uint8_t)(o->psn >> 24 & 0x3F);
+        const enum obs_kind kind = obs_kind(o);
         const uint32_t psn = o->psn & ROCE_PSN_MASK;
         score->asked += kind != OBS_READ_LAST && kind != OBS_READ_MIDDLE;
         score->ruled_out = !(f->flags & F_PSN) ||
@@ -390,7 +390,7 @@ static uint32_t lookup_psns(const struct roce_flow_table *t, const struct flow *
     bool answers = false, incomplete = false, any = false;
     const struct obs *o;
     while ((o = obs_next(t, g, &block, &at)) != NULL) {
-        const uint8_t kind = (uint8_t)(o->psn >> 24 & 0x3F);
+        const enum obs_kind kind = obs_kind(o);
         const uint32_t psn = o->psn & ROCE_PSN_MASK;
         const bool read = kind == OBS_READ_FIRST || kind == OBS_READ_ONLY;
         const bool again = read && (incomplete || (any && roce_psn_diff(psn, highest) <= 0));

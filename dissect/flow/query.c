@@ -35,7 +35,7 @@ static uint8_t pairing_of(const struct flow *f)
 static bool looks_sampled(const struct roce_flow_table *t, const struct flow *f)
 {
     const uint64_t gaps = trouble_total(t, f, COUNT_GAPS);
-    return gaps >= 16 && gaps * 2 > count_of_kind(t, f, false) &&
+    return gaps >= 16 && gaps * 2 > count_requests(t, f) &&
            trouble_total(t, f, COUNT_RETRANSMITTED) * 10 < gaps;
 }
 

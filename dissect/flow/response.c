@@ -194,7 +194,7 @@ void response_acknowledge(struct roce_flow_table *t, uint32_t id, uint32_t upto,
     if (f->trouble != NIL)
         old_messages(t, f, upto);
     /* An ACK names the PSN it acknowledges; other responses only imply those before them. */
-    const uint32_t named = (o->psn >> 24 & 0x3F) == OBS_ACK ? o->psn & ROCE_PSN_MASK : NIL;
+    const uint32_t named = obs_kind(o) == OBS_ACK ? o->psn & ROCE_PSN_MASK : NIL;
     uint32_t prev = NIL, skipped = 0;
     uint64_t newest = 0;
     roce_tstamp newest_ts = 0;
@@ -279,7 +279,7 @@ static void settle_earlier_reads(struct roce_flow_table *t, uint32_t id, const s
     }
 }
 
-static bool read_response(struct roce_flow_table *t, uint32_t id, uint8_t kind, uint32_t psn,
+static bool read_response(struct roce_flow_table *t, uint32_t id, enum obs_kind kind, uint32_t psn,
                           const struct obs *o, struct roce_verdict *v)
 {
     struct flow *f = flow_at(t, id);
@@ -325,7 +325,7 @@ static bool read_response(struct roce_flow_table *t, uint32_t id, uint8_t kind, 
     return true;
 }
 
-static void refused(struct roce_flow_table *t, uint32_t from, uint8_t kind, uint32_t psn,
+static void refused(struct roce_flow_table *t, uint32_t from, enum obs_kind kind, uint32_t psn,
                     const struct obs *o)
 {
     struct flow *f = flow_at(t, flow_at(t, from)->peer);
@@ -394,7 +394,7 @@ void response_apply(struct roce_flow_table *t, uint32_t from, const struct obs *
     struct flow *f = flow_at(t, id);
     if (f->hist != NIL)
         prefetch_line(pool_at(&t->hist_pool, f->hist));
-    const uint8_t kind = (uint8_t)(o->psn >> 24 & 0x3F);
+    const enum obs_kind kind = obs_kind(o);
     const uint32_t psn = o->psn & ROCE_PSN_MASK;
     const bool named = kind != OBS_NAK && kind != OBS_RNR && kind != OBS_FATAL;
     if (!(f->flags & F_PSN))
@@ -553,7 +553,7 @@ static void count_aeth(struct ctx *c)
 }
 
 /* The requester sees nothing of a response with a wrong ICRC: it was lost before it got here. */
-static void damaged(struct ctx *c, uint32_t kind)
+static void damaged(struct ctx *c, enum obs_kind kind)
 {
     if (kind >= OBS_READ_FIRST && kind <= OBS_READ_LAST)
         rresp_damaged(c);
@@ -577,14 +577,14 @@ void response_frame(struct ctx *c, bool trusted)
     if (!observe(c, &o))
         return;
     if (!trusted) {
-        damaged(c, o.psn >> 24 & 0x3F);
+        damaged(c, obs_kind(&o));
         return;
     }
     if (c->f->peer != NIL) {
         response_apply(t, c->id, &o, c->v);
         return;
     }
-    if ((o.psn >> 24 & 0x3F) == OBS_READ_MIDDLE)
+    if (obs_kind(&o) == OBS_READ_MIDDLE)
         return;
     obs_keep(t, c->f, &o);
     pair_try(t, c->id, c->v);
