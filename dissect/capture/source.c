@@ -118,7 +118,6 @@ void cap_source_close(struct cap_source *source)
     if (source->own_fd && source->fd >= 0)
         close(source->fd);
     cap_codec_del(source->codec);
-    free(source->in);
     cap_wake_free(&source->wake);
 }
 

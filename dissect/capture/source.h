@@ -12,6 +12,7 @@
 
 #include "bytes.h"
 #include "codec.h"
+#include "slab.h"
 #include "wake.h"
 
 /* A buffer that was left behind and may still be read, or is free for reuse. */
@@ -42,6 +43,7 @@ struct cap_source {
     struct cap_window *held;
     size_t held_count, held_cap;
 
+    struct cap_slab slab; /* where the buffers come from */
     uint8_t *buf;
     size_t buf_cap;
     uint64_t buf_mark;                   /* |mark| when the buffer was taken */

@@ -9,13 +9,11 @@
 #include "source.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Stays in the second-level cache together with what decoding touches. */
-#define BUFFER_LEN (256u << 10)
+#define BUFFER_LEN CAP_BUFFER_LEN
 #define INPUT_LEN  (128u << 10)
 
 static int wait_more(struct cap_source *source)
@@ -127,9 +125,12 @@ static int more(struct cap_source *source, size_t *have, size_t need)
 static bool grow(struct cap_source *source)
 {
     const size_t cap = source->buf_cap == 0 ? BUFFER_LEN : 2 * source->buf_cap;
-    uint8_t *buf = realloc(source->buf, cap);
+    uint8_t *buf = cap_slab_take(&source->slab, cap);
     if (buf == NULL)
         return false;
+    if (source->buf_cap > 0)
+        memcpy(buf, source->buf, source->buf_cap);
+    cap_slab_give(&source->slab, source->buf);
     source->buf = buf;
     source->buf_cap = cap;
     return true;
@@ -140,14 +141,16 @@ void cap_stream_drop(struct cap_source *source, struct cap_window *window)
     if (source->spares < CAP_SPARES)
         source->spare[source->spares++] = *window;
     else
-        free(window->buf);
+        cap_slab_give(&source->slab, window->buf);
 }
 
 void cap_stream_close(struct cap_source *source)
 {
     while (source->spares > 0)
-        free(source->spare[--source->spares].buf);
-    free(source->buf);
+        cap_slab_give(&source->slab, source->spare[--source->spares].buf);
+    cap_slab_give(&source->slab, source->buf);
+    cap_slab_give(&source->slab, source->in);
+    cap_slab_close(&source->slab);
 }
 
 /* Goes on in another buffer, with the |have| bytes that are not yet parsed. The one released last
@@ -159,14 +162,14 @@ static bool leave_buffer(struct cap_source *source, size_t have)
     if (source->spares > 0)
         next = source->spare[--source->spares];
     if (next.cap < cap) {
-        free(next.buf);
-        next.buf = malloc(cap);
+        cap_slab_give(&source->slab, next.buf);
+        next.buf = cap_slab_take(&source->slab, cap);
         next.cap = cap;
     }
     if (next.buf == NULL ||
         !cap_source_leave(source,
                           (struct cap_window){source->buf, source->buf_cap, source->mark})) {
-        free(next.buf);
+        cap_slab_give(&source->slab, next.buf);
         return false;
     }
     if (have > 0)

@@ -327,6 +327,10 @@ struct resent {
 
 #define NODES_BASE 32768 /* nodes beyond one a flow */
 
+#define CM_INDEX_SIZE 4096
+#define CM_MAX        65535
+#define CM_NONE       UINT16_MAX
+
 struct roce_flow_table {
     struct flow *flows;
     struct pool flow_pool, path_pool, node_pool, hole_pool, trouble_pool, affair_pool, rare_pool,
@@ -338,8 +342,7 @@ struct roce_flow_table {
     uint32_t *lru_prev, *lru_next;
     uint32_t lru_head, lru_tail; /* head: least recently seen */
     bool lru_on;
-    uint64_t scanned;     /* flows looked at for ACKs that the index does not find */
-    uint32_t *pair_index; /* heads of node chains by (path, PSN), + 1: NIL + 1 is 0 */
+    uint64_t scanned; /* flows looked at for ACKs that the index does not find */
     uint32_t capacity;
     struct roce_flow_opts opts;
     uint64_t evicted, ended, frames, conflicts, forgotten;
@@ -349,8 +352,7 @@ struct roce_flow_table {
     uint32_t age_hand;
     uint32_t created, connections;
     bool told_answers; /* events of answered messages are wanted */
-    uint32_t *cm_index;
-    uint32_t cm_hand; /* the attempt that goes next */
+    uint32_t cm_hand;  /* the attempt that goes next */
     /* mirror copies */
     uint8_t mirror_state; /* enum mirror_state */
     uint32_t mirror_copies, mirror_frames;
@@ -363,13 +365,12 @@ struct roce_flow_table {
     uint32_t replay_n[2], replay_flow[2];
     roce_tstamp now;
     uint64_t frame;
+    uint32_t
+        pair_index[PAIR_INDEX_SIZE];  /* heads of node chains by (path, PSN), + 1: NIL + 1 is 0 */
+    uint32_t cm_index[CM_INDEX_SIZE]; /* heads of chains of attempts; NIL ends them */
 };
 
 enum mirror_state { MIRROR_UNDECIDED, MIRROR_NO, MIRROR_YES };
-
-#define CM_INDEX_SIZE 4096
-#define CM_MAX        65535
-#define CM_NONE       UINT16_MAX
 
 static inline struct flow *flow_at(const struct roce_flow_table *t, uint32_t id)
 {

@@ -7,21 +7,9 @@
 #include <assert.h>
 #include <string.h>
 
-enum { SMALL = 2 << 20 }; /* bytes */
-
-/* A pool doubles, so that this is seldom called. */
-static void grow(struct pool *pool)
-{
-    const uint32_t from = pool->grow_at;
-    pool->grow_at = from < pool->capacity / 2 ? 2 * from : pool->capacity;
-    space_use(pool->base, pool->capacity * pool->size, from * pool->size,
-              pool->grow_at * pool->size);
-}
-
 bool pool_new(struct pool *pool, size_t size, uint32_t capacity)
 {
-    *pool = (struct pool){
-        .size = size, .capacity = capacity, .free = NIL, .grow_at = (uint32_t)(SMALL / size) + 1};
+    *pool = (struct pool){.size = size, .capacity = capacity, .free = NIL};
     pool->base = space_new(capacity, size);
     return pool->base != NULL;
 }
@@ -40,8 +28,6 @@ uint32_t pool_take(struct pool *pool)
         memcpy(&pool->free, pool_at(pool, index), sizeof pool->free);
         memset(pool_at(pool, index), 0, pool->size);
     } else if (pool->fresh < pool->capacity) {
-        if (pool->fresh == pool->grow_at)
-            grow(pool);
         index = pool->fresh++;
     } else {
         return NIL;
@@ -56,8 +42,6 @@ void pool_reach(struct pool *pool, uint32_t index)
         memset(pool_at(pool, index), 0, pool->size);
         return;
     }
-    while (index >= pool->grow_at)
-        grow(pool);
     pool->fresh = index + 1;
 }
 

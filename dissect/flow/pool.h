@@ -17,7 +17,6 @@ struct pool {
     uint32_t fresh; /* records never used begin here */
     uint32_t free;  /* head of the list of returned records; the link is their first word */
     uint32_t used;
-    uint32_t grow_at; /* records from here on are not yet in large pages */
 };
 
 bool pool_new(struct pool *pool, size_t size, uint32_t capacity);

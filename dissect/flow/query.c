@@ -311,8 +311,7 @@ void roce_flow_stats(const struct roce_flow_table *table, struct roce_flow_stats
         .connections = table->connections,
         .pairing_conflicts = table->conflicts,
         .memory = bytes + pool_touched(&table->hist_pool) + pool_touched(&table->page_pool.pages) +
-                  table->page_pool.pages.fresh * sizeof(struct hist_link) +
-                  (PAIR_INDEX_SIZE + CM_INDEX_SIZE) * sizeof(uint32_t) + sizeof *table,
+                  table->page_pool.pages.fresh * sizeof(struct hist_link) + sizeof *table,
         .memory_per_flow_max = table->flow_pool.fresh > 0 ? bytes / table->flow_pool.fresh : 0,
         .forgotten = table->forgotten,
     };

@@ -133,9 +133,7 @@ static bool crowded(uint32_t used, uint32_t mask)
 
 static void flow_index_grow(struct roce_flow_table *t)
 {
-    const size_t was = (size_t)(t->flow_mask + 1) * sizeof *t->flow_index;
     t->flow_mask = t->flow_mask * 2 + 1;
-    space_use(t->flow_index, t->index_max * sizeof *t->flow_index, was, 2 * was);
     memset(t->flow_index, 0, (size_t)(t->flow_mask / 2 + 1) * sizeof *t->flow_index);
     for (uint32_t id = 0; id < t->flow_pool.fresh; id++)
         if (t->flows[id].flags & F_LIVE)
@@ -444,7 +442,7 @@ uint32_t roce_flow_find(const struct roce_flow_table *table, const uint8_t src[1
 
 struct roce_flow_table *roce_flow_table_new(const struct roce_flow_opts *opts)
 {
-    struct roce_flow_table *t = calloc(1, sizeof *t);
+    struct roce_flow_table *t = space_large_new(sizeof *t);
     if (t == NULL)
         return NULL;
     if (opts != NULL)
@@ -484,18 +482,16 @@ struct roce_flow_table *roce_flow_table_new(const struct roce_flow_opts *opts)
         t->path_index = space_new(t->index_max, sizeof *t->path_index);
         t->lru_prev = space_new(n, sizeof *t->lru_prev);
         t->lru_next = space_new(n, sizeof *t->lru_next);
-        t->pair_index = calloc(PAIR_INDEX_SIZE, sizeof *t->pair_index);
-        t->cm_index = malloc(CM_INDEX_SIZE * sizeof *t->cm_index);
         if (t->opts.ext_bytes > 0)
             good = pool_new(&t->ext_pool, t->opts.ext_bytes, n);
         good = good && t->flow_index != NULL && t->path_index != NULL && t->lru_prev != NULL &&
-               t->lru_next != NULL && t->pair_index != NULL && t->cm_index != NULL;
+               t->lru_next != NULL;
     }
     if (!good) {
         roce_flow_table_del(t);
         return NULL;
     }
-    memset(t->cm_index, 0xFF, CM_INDEX_SIZE * sizeof *t->cm_index);
+    memset(t->cm_index, 0xFF, sizeof t->cm_index);
     return t;
 }
 
@@ -515,7 +511,5 @@ void roce_flow_table_del(struct roce_flow_table *table)
     space_del(table->path_index, table->index_max, sizeof *table->path_index);
     space_del(table->lru_prev, table->capacity, sizeof *table->lru_prev);
     space_del(table->lru_next, table->capacity, sizeof *table->lru_next);
-    free(table->pair_index);
-    free(table->cm_index);
-    free(table);
+    space_large_del(table, sizeof *table);
 }
