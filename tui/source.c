@@ -141,14 +141,11 @@ static int prepare(struct source *source)
     char text[ROCE_ERRTEXT_LEN];
     source->own_bpf = !source->info.live && (opts->bpf[0] != '\0' || opts->common.roce_filter);
     selection_init(&source->selection, opts->bpf, opts->common.roce_filter);
-    if (source->own_bpf &&
-        selection_prepare(&source->selection,
-                          iface != NULL ? iface->linktype : (uint32_t)ROCE_LINK_ETHERNET,
-                          text) != 0) {
-        msg_print("BPF expression: %s; see pcap-filter(7)", text);
-        return EXIT_USAGE;
-    }
-    return EXIT_DONE;
+    if (!source->own_bpf)
+        return EXIT_DONE;
+    const int err = selection_prepare(
+        &source->selection, iface != NULL ? iface->linktype : (uint32_t)ROCE_LINK_ETHERNET, text);
+    return err == 0 ? EXIT_DONE : selection_fault(opts->bpf, err, text);
 }
 
 struct source *tui_source_open(const struct top_opts *opts, int *status)
@@ -216,7 +213,7 @@ static int decode(struct source *source, struct model_batch *batch, int n)
         const int passes = source->own_bpf ? selection_bpf(&source->selection, frame, text) : 1;
         if (passes < 0) {
             (void)snprintf(source->text, sizeof(source->text), "BPF expression: %s", text);
-            return ROCE_ERR_SYNTAX;
+            return passes;
         }
         if (passes == 0)
             continue;

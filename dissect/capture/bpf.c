@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <pcap/pcap.h>
+#include "libpcap.h"
 
 #define SNAPLEN 262144
 
@@ -32,6 +32,8 @@ static const char *const reduced[] = {OVER_LINK " or ether proto 0x8100", OVER_I
 
 struct roce_bpf {
     bool everything; /* nothing of the expression can be told on this link type */
+    __typeof__(pcap_offline_filter) *filter;
+    __typeof__(pcap_freecode) *freecode;
     struct bpf_program program;
 };
 
@@ -41,46 +43,60 @@ static int dlt_of(uint32_t linktype)
     return linktype == ROCE_LINK_RAW ? DLT_RAW : (int)linktype;
 }
 
-static bool compile(struct bpf_program *program, const char *expression, uint32_t linktype,
-                    char *text)
+static int compile(const struct cap_pcap *lib, struct bpf_program *program, const char *expression,
+                   uint32_t linktype, char *text)
 {
-    pcap_t *pcap = pcap_open_dead(dlt_of(linktype), SNAPLEN);
+    int rc = 0;
+    pcap_t *pcap = lib->open_dead(dlt_of(linktype), SNAPLEN);
     if (pcap == NULL) {
         snprintf(text, ROCE_ERRTEXT_LEN, "%s", roce_strerror(ROCE_ERR_NOMEM));
-        return false;
+        return ROCE_ERR_NOMEM;
     }
-    const bool ok = pcap_compile(pcap, program, expression, 1, PCAP_NETMASK_UNKNOWN) == 0;
-    if (!ok)
-        snprintf(text, ROCE_ERRTEXT_LEN, "%s", pcap_geterr(pcap));
-    pcap_close(pcap);
-    return ok;
+    if (lib->compile(pcap, program, expression, 1, PCAP_NETMASK_UNKNOWN) != 0) {
+        snprintf(text, ROCE_ERRTEXT_LEN, "%s", lib->geterr(pcap));
+        rc = ROCE_ERR_SYNTAX;
+    }
+    lib->close(pcap);
+    return rc;
 }
 
-struct roce_bpf *roce_bpf_compile(const char *expression, uint32_t linktype,
+static int prepare(struct roce_bpf *bpf, const char *expression, uint32_t linktype, char *text)
+{
+    const struct cap_pcap *lib = cap_pcap_load(text);
+    if (lib == NULL)
+        return ROCE_ERR_IO;
+    bpf->filter = lib->offline_filter;
+    bpf->freecode = lib->freecode;
+    int rc = compile(lib, &bpf->program, expression, linktype, text);
+    if (rc != ROCE_ERR_SYNTAX || strcmp(expression, ROCE_BPF_ROCE) != 0)
+        return rc;
+    for (size_t i = 0; i < sizeof(reduced) / sizeof(reduced[0]) && rc == ROCE_ERR_SYNTAX; i++)
+        rc = compile(lib, &bpf->program, reduced[i], linktype, text);
+    /* ERF and InfiniBand: a filter that cannot look must not lose anything. */
+    bpf->everything = rc == ROCE_ERR_SYNTAX;
+    return bpf->everything ? 0 : rc;
+}
+
+struct roce_bpf *roce_bpf_compile(const char *expression, uint32_t linktype, int *err,
                                   char text[ROCE_ERRTEXT_LEN])
 {
     char unused[ROCE_ERRTEXT_LEN];
     if (text == NULL)
         text = unused;
     struct roce_bpf *bpf = calloc(1, sizeof(*bpf));
-    if (bpf == NULL) {
-        snprintf(text, ROCE_ERRTEXT_LEN, "%s", roce_strerror(ROCE_ERR_NOMEM));
-        return NULL;
+    int rc = ROCE_ERR_NOMEM;
+    if (bpf == NULL)
+        snprintf(text, ROCE_ERRTEXT_LEN, "%s", roce_strerror(rc));
+    else
+        rc = prepare(bpf, expression, linktype, text);
+    if (err != NULL)
+        *err = rc;
+    if (rc == 0) {
+        text[0] = '\0';
+        return bpf;
     }
-    bool ok = compile(&bpf->program, expression, linktype, text);
-    if (!ok && strcmp(expression, ROCE_BPF_ROCE) == 0) {
-        for (size_t i = 0; i < sizeof(reduced) / sizeof(reduced[0]) && !ok; i++)
-            ok = compile(&bpf->program, reduced[i], linktype, text);
-        /* ERF and InfiniBand: a filter that cannot look must not lose anything. */
-        bpf->everything = !ok;
-        ok = true;
-    }
-    if (!ok) {
-        free(bpf);
-        return NULL;
-    }
-    text[0] = '\0';
-    return bpf;
+    free(bpf);
+    return NULL;
 }
 
 bool roce_bpf_match(const struct roce_bpf *bpf, const struct roce_frame *frame)
@@ -88,7 +104,7 @@ bool roce_bpf_match(const struct roce_bpf *bpf, const struct roce_frame *frame)
     if (bpf->everything)
         return true;
     const struct pcap_pkthdr header = {.caplen = frame->caplen, .len = frame->origlen};
-    return pcap_offline_filter(&bpf->program, &header, frame->data) != 0;
+    return bpf->filter(&bpf->program, &header, frame->data) != 0;
 }
 
 void roce_bpf_del(struct roce_bpf *bpf)
@@ -96,6 +112,6 @@ void roce_bpf_del(struct roce_bpf *bpf)
     if (bpf == NULL)
         return;
     if (!bpf->everything)
-        pcap_freecode(&bpf->program);
+        bpf->freecode(&bpf->program);
     free(bpf);
 }

@@ -12,31 +12,31 @@
 #include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
-#include <pcap/pcap.h>
 
+#include "libpcap.h"
 #include "live.h"
 
 /* The kernel takes the outer VLAN tag out of the frame and keeps it beside. libpcap writes programs
  * that look there, but for an interface that it has opened itself only: a small ring, for a moment.
  */
-static int compile_live(struct roce_reader *reader, uint32_t index, const char *expression,
-                        uint32_t snaplen, struct bpf_program *program)
+static int compile_live(struct roce_reader *reader, const struct cap_pcap *lib, uint32_t index,
+                        const char *expression, uint32_t snaplen, struct bpf_program *program)
 {
     char text[PCAP_ERRBUF_SIZE] = "";
-    pcap_t *pcap = pcap_create(reader->ifaces[index].name, text);
+    pcap_t *pcap = lib->create(reader->ifaces[index].name, text);
     if (pcap == NULL)
         return cap_live_fault(reader, index, ROCE_ERR_IO, "%.150s", text);
-    int rc = pcap_set_snaplen(pcap, (int)snaplen);
-    rc = rc != 0 ? rc : pcap_set_buffer_size(pcap, 64 * 1024);
-    rc = rc != 0 ? rc : pcap_set_timeout(pcap, LIVE_RETIRE_MS);
-    rc = rc != 0 ? rc : pcap_activate(pcap);
+    int rc = lib->set_snaplen(pcap, (int)snaplen);
+    rc = rc != 0 ? rc : lib->set_buffer_size(pcap, 64 * 1024);
+    rc = rc != 0 ? rc : lib->set_timeout(pcap, LIVE_RETIRE_MS);
+    rc = rc != 0 ? rc : lib->activate(pcap);
     if (rc < 0)
-        rc = cap_live_fault(reader, index, ROCE_ERR_IO, "no filter: %.150s", pcap_geterr(pcap));
-    else if (pcap_compile(pcap, program, expression, 1, PCAP_NETMASK_UNKNOWN) != 0)
-        rc = cap_reader_fault(reader, ROCE_ERR_SYNTAX, "%.150s", pcap_geterr(pcap));
+        rc = cap_live_fault(reader, index, ROCE_ERR_IO, "no filter: %.150s", lib->geterr(pcap));
+    else if (lib->compile(pcap, program, expression, 1, PCAP_NETMASK_UNKNOWN) != 0)
+        rc = cap_reader_fault(reader, ROCE_ERR_SYNTAX, "%.150s", lib->geterr(pcap));
     else
         rc = 0;
-    pcap_close(pcap);
+    lib->close(pcap);
     return rc;
 }
 
@@ -69,10 +69,14 @@ int live_filter_attach(struct roce_reader *reader, uint32_t index, int fd, const
 {
     if (expression != NULL && expression[0] != '\0') {
         struct bpf_program program = {0};
-        int rc = compile_live(reader, index, expression, snaplen, &program);
+        char text[ROCE_ERRTEXT_LEN];
+        const struct cap_pcap *lib = cap_pcap_load(text);
+        if (lib == NULL)
+            return cap_live_fault(reader, index, ROCE_ERR_IO, "no filter: %.180s", text);
+        int rc = compile_live(reader, lib, index, expression, snaplen, &program);
         if (rc == 0) {
             rc = attach_expression(reader, index, fd, &program);
-            pcap_freecode(&program);
+            lib->freecode(&program);
         }
         return rc;
     }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <pcap/pcap.h>
+#include "libpcap.h"
 
 /* A batch takes frames until this much is used; the largest frame still fits behind. */
 enum { COPY_ENOUGH = 256 * 1024, COPY_LEN = COPY_ENOUGH + LIVE_SNAPLEN };
@@ -23,6 +23,7 @@ struct handle {
 };
 
 struct handles {
+    const struct cap_pcap *lib;
     uint32_t count;
     struct handle handle[ROCE_LIVE_IFACES_MAX];
     uint32_t wait_ms;
@@ -67,15 +68,16 @@ static void take(u_char *user, const struct pcap_pkthdr *header, const u_char *b
     if (handle->whole_len != 0 && header->len > handle->whole_len)
         iface->merged++;
     if (handles->used >= COPY_ENOUGH)
-        pcap_breakloop(handle->pcap);
+        handles->lib->breakloop(handle->pcap);
 }
 
 static void read_counters(struct roce_reader *reader)
 {
     struct handles *handles = reader->live_state;
+    const struct cap_pcap *lib = handles->lib;
     for (uint32_t i = 0; i < handles->count; i++) {
         struct pcap_stat stat;
-        if (pcap_stats(handles->handle[i].pcap, &stat) != 0)
+        if (lib->stats(handles->handle[i].pcap, &stat) != 0)
             continue;
         reader->ifaces[i].received = stat.ps_recv;
         reader->ifaces[i].dropped = stat.ps_drop;
@@ -100,6 +102,7 @@ static void sort(struct roce_frame *frames, int n)
 static int gather(struct roce_reader *reader, struct roce_frame *frames, int max)
 {
     struct handles *handles = reader->live_state;
+    const struct cap_pcap *lib = handles->lib;
     struct batch batch = {.reader = reader, .frames = frames};
     handles->used = 0;
     for (uint32_t i = 0; i < handles->count; i++) {
@@ -107,10 +110,10 @@ static int gather(struct roce_reader *reader, struct roce_frame *frames, int max
             break;
         batch.index = i;
         void *const context = &batch;
-        const int rc = pcap_dispatch(handles->handle[i].pcap, max - batch.n, take, context);
+        const int rc = lib->dispatch(handles->handle[i].pcap, max - batch.n, take, context);
         if (rc == PCAP_ERROR && batch.n == 0)
             return cap_live_fault(reader, i, ROCE_ERR_IO, "%.150s",
-                                  pcap_geterr(handles->handle[i].pcap));
+                                  lib->geterr(handles->handle[i].pcap));
     }
     if (handles->count > 1)
         sort(frames, batch.n);
@@ -129,7 +132,7 @@ static bool await(struct roce_reader *reader)
     nfds_t n = 0;
     fds[n++] = (struct pollfd){.fd = reader->source.wake.pipe[0], .events = POLLIN};
     for (uint32_t i = 0; i < handles->count; i++) {
-        const int fd = pcap_get_selectable_fd(handles->handle[i].pcap);
+        const int fd = handles->lib->get_selectable_fd(handles->handle[i].pcap);
         if (fd >= 0)
             fds[n++] = (struct pollfd){.fd = fd, .events = POLLIN};
         else if (timeout > LOOK_MS)
@@ -157,14 +160,14 @@ static int pcap_reader_next(struct roce_reader *reader, struct roce_frame *frame
 static int pcap_reader_fd(const struct roce_reader *reader)
 {
     const struct handles *handles = reader->live_state;
-    return handles->count == 1 ? pcap_get_selectable_fd(handles->handle[0].pcap) : -1;
+    return handles->count == 1 ? handles->lib->get_selectable_fd(handles->handle[0].pcap) : -1;
 }
 
 static void pcap_reader_del(struct roce_reader *reader)
 {
     struct handles *handles = reader->live_state;
     for (uint32_t i = 0; i < handles->count; i++)
-        pcap_close(handles->handle[i].pcap);
+        handles->lib->close(handles->handle[i].pcap);
     free(handles->copy);
     free(handles);
 }
@@ -178,53 +181,55 @@ static int refused(struct roce_reader *reader, uint32_t index, int rc, const cha
         return cap_live_fault(reader, index, ROCE_ERR_UNKNOWN, "no such interface");
     if (rc == PCAP_ERROR_IFACE_NOT_UP)
         return cap_live_fault(reader, index, ROCE_ERR_STATE, "the interface is down");
-    return cap_live_fault(reader, index, err, "%.150s",
-                          words[0] != '\0' ? words : pcap_statustostr(rc));
+    return cap_live_fault(reader, index, err, "%.150s", words);
 }
 
-static int set_filter(struct roce_reader *reader, uint32_t index, pcap_t *pcap, const char *words)
+static int set_filter(struct roce_reader *reader, const struct cap_pcap *lib, uint32_t index,
+                      pcap_t *pcap, const char *words)
 {
     struct bpf_program program;
     if (words == NULL || words[0] == '\0')
         return 0;
-    if (pcap_compile(pcap, &program, words, 1, PCAP_NETMASK_UNKNOWN) != 0)
-        return cap_reader_fault(reader, ROCE_ERR_SYNTAX, "%.150s", pcap_geterr(pcap));
-    const int rc = pcap_setfilter(pcap, &program);
-    pcap_freecode(&program);
-    return rc == 0 ? 0 : cap_live_fault(reader, index, ROCE_ERR_IO, "%.150s", pcap_geterr(pcap));
+    if (lib->compile(pcap, &program, words, 1, PCAP_NETMASK_UNKNOWN) != 0)
+        return cap_reader_fault(reader, ROCE_ERR_SYNTAX, "%.150s", lib->geterr(pcap));
+    const int rc = lib->setfilter(pcap, &program);
+    lib->freecode(&program);
+    return rc == 0 ? 0 : cap_live_fault(reader, index, ROCE_ERR_IO, "%.150s", lib->geterr(pcap));
 }
 
 static int open_handle(struct roce_reader *reader, uint32_t index,
                        const struct roce_live_opts *opts)
 {
     struct handles *handles = reader->live_state;
+    const struct cap_pcap *lib = handles->lib;
     struct roce_iface *iface = &reader->ifaces[index];
     char text[PCAP_ERRBUF_SIZE] = "";
-    pcap_t *pcap = pcap_create(iface->name, text);
+    pcap_t *pcap = lib->create(iface->name, text);
     if (pcap == NULL)
         return cap_live_fault(reader, index, ROCE_ERR_UNKNOWN, "%.150s", text);
     struct handle *handle = &handles->handle[handles->count++];
     const uint64_t buffer =
         (uint64_t)(opts->buffer_kib == 0 ? ROCE_LIVE_BUFFER_KIB : opts->buffer_kib) * 1024;
     handle->pcap = pcap;
-    int rc = pcap_set_snaplen(pcap, (int)cap_live_snaplen(opts));
-    rc = rc != 0 ? rc : pcap_set_buffer_size(pcap, buffer > INT32_MAX ? INT32_MAX : (int)buffer);
-    rc = rc != 0 ? rc : pcap_set_timeout(pcap, LIVE_RETIRE_MS);
-    rc = rc != 0 ? rc : pcap_set_promisc(pcap, !opts->no_promiscuous);
-    handle->nanosecond = pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO) == 0;
-    if (opts->adapter_time && pcap_set_tstamp_type(pcap, PCAP_TSTAMP_ADAPTER_UNSYNCED) != 0)
+    int rc = lib->set_snaplen(pcap, (int)cap_live_snaplen(opts));
+    rc = rc != 0 ? rc : lib->set_buffer_size(pcap, buffer > INT32_MAX ? INT32_MAX : (int)buffer);
+    rc = rc != 0 ? rc : lib->set_timeout(pcap, LIVE_RETIRE_MS);
+    rc = rc != 0 ? rc : lib->set_promisc(pcap, !opts->no_promiscuous);
+    handle->nanosecond = lib->set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO) == 0;
+    if (opts->adapter_time && lib->set_tstamp_type(pcap, PCAP_TSTAMP_ADAPTER_UNSYNCED) != 0)
         return cap_live_fault(reader, index, ROCE_ERR_UNSUPPORTED,
                               "the adapter does not give all frames a time");
-    rc = rc != 0 ? rc : pcap_activate(pcap);
+    rc = rc != 0 ? rc : lib->activate(pcap);
     if (rc < 0)
-        return refused(reader, index, rc, pcap_geterr(pcap));
-    if (pcap_setnonblock(pcap, 1, text) != 0)
+        return refused(reader, index, rc,
+                       lib->geterr(pcap)[0] != '\0' ? lib->geterr(pcap) : lib->statustostr(rc));
+    if (lib->setnonblock(pcap, 1, text) != 0)
         return cap_live_fault(reader, index, ROCE_ERR_IO, "%.150s", text);
-    iface->linktype = linktype_of(pcap_datalink(pcap));
+    iface->linktype = linktype_of(lib->datalink(pcap));
     iface->snaplen = cap_live_snaplen(opts);
     iface->nanosecond = handle->nanosecond;
     iface->adapter_time = opts->adapter_time;
-    return set_filter(reader, index, pcap, opts->filter);
+    return set_filter(reader, lib, index, pcap, opts->filter);
 }
 
 /* Interfaces have an MTU in the list; loopback does not tell by it what was merged. */
@@ -248,9 +253,14 @@ int cap_live_pcap(struct roce_reader *reader, const struct roce_live_opts *opts)
     if (opts->fanout_group != 0)
         return cap_reader_fault(reader, ROCE_ERR_UNSUPPORTED,
                                 "frames cannot be shared out through libpcap");
+    char text[ROCE_ERRTEXT_LEN];
+    const struct cap_pcap *lib = cap_pcap_load(text);
+    if (lib == NULL)
+        return cap_live_fault(reader, 0, ROCE_ERR_IO, "%.180s", text);
     struct handles *handles = calloc(1, sizeof(*handles));
     if (handles == NULL)
         return cap_reader_fault(reader, ROCE_ERR_NOMEM, "out of memory");
+    handles->lib = lib;
     handles->wait_ms = opts->wait_ms;
     reader->live = &ops;
     reader->live_state = handles;

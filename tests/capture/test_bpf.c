@@ -15,7 +15,7 @@
 static bool matches(const char *expression, uint32_t linktype, const char *hex)
 {
     char text[ROCE_ERRTEXT_LEN];
-    struct roce_bpf *bpf = roce_bpf_compile(expression, linktype, text);
+    struct roce_bpf *bpf = roce_bpf_compile(expression, linktype, NULL, text);
     if (bpf == NULL)
         fail_msg("%s", text);
     size_t len;
@@ -136,11 +136,20 @@ static void test_bpf_says_what_libpcap_says(void **state)
 {
     (void)state;
     char text[ROCE_ERRTEXT_LEN] = "";
-    assert_null(roce_bpf_compile("udp prot 4791", ROCE_LINK_ETHERNET, text));
+    int err = 0;
+    assert_null(roce_bpf_compile("udp prot 4791", ROCE_LINK_ETHERNET, &err, text));
     assert_non_null(strstr(text, "syntax error"));
-    assert_null(roce_bpf_compile("udp port 4791", ROCE_LINK_INFINIBAND, text));
+    assert_int_equal(err, ROCE_ERR_SYNTAX);
+    err = 0;
+    assert_null(roce_bpf_compile("udp port 4791", ROCE_LINK_INFINIBAND, &err, text));
     assert_non_null(strstr(text, "not implemented"));
-    assert_null(roce_bpf_compile("udp prot 4791", ROCE_LINK_ETHERNET, NULL));
+    assert_int_equal(err, ROCE_ERR_SYNTAX);
+    assert_null(roce_bpf_compile("udp prot 4791", ROCE_LINK_ETHERNET, NULL, NULL));
+    struct roce_bpf *good = roce_bpf_compile("udp port 4791", ROCE_LINK_ETHERNET, &err, text);
+    assert_non_null(good);
+    assert_int_equal(err, 0);
+    assert_string_equal(text, "");
+    roce_bpf_del(good);
     roce_bpf_del(NULL);
 }
 
@@ -151,8 +160,8 @@ static void test_bpf_minds_cut_frames(void **state)
     (void)state;
     size_t len;
     uint8_t *whole = hex_bytes(MACS IPV4("11") UDP("12b7") BODY, &len);
-    struct roce_bpf *port = roce_bpf_compile("udp port 4791", ROCE_LINK_ETHERNET, NULL);
-    struct roce_bpf *large = roce_bpf_compile("greater 1000", ROCE_LINK_ETHERNET, NULL);
+    struct roce_bpf *port = roce_bpf_compile("udp port 4791", ROCE_LINK_ETHERNET, NULL, NULL);
+    struct roce_bpf *large = roce_bpf_compile("greater 1000", ROCE_LINK_ETHERNET, NULL, NULL);
     for (size_t cut = 0; cut <= len; cut++) {
         uint8_t *data = exact_copy(whole, cut);
         const struct roce_frame frame = {.data = data, .caplen = (uint32_t)cut, .origlen = 1000};

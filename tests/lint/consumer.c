@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A stranger's program: decodes the ConnectX-4 Lx CNP of Scapy's tests. */
+/* A stranger's program: decodes the ConnectX-4 Lx CNP of Scapy's tests, and asks libpcap about it.
+ */
+#include <roce/capture.h>
 #include <roce/icrc.h>
 #include <stdio.h>
 
@@ -18,5 +20,8 @@ int main(void)
     roce_icrc_check(&frame, &pkt, &icrc);
     printf("%s to QP 0x%x, ICRC %s\n", roce_opcode_info(pkt.bth.opcode)->text,
            (unsigned)pkt.bth.dqpn, roce_icrc_status_name(icrc.status));
-    return pkt.bth.dqpn == 0x118 && icrc.status == ROCE_ICRC_OK ? 0 : 1;
+    struct roce_bpf *bpf = roce_bpf_compile("udp dst port 4791", ROCE_LINK_ETHERNET, NULL, NULL);
+    const bool match = bpf != NULL && roce_bpf_match(bpf, &frame);
+    roce_bpf_del(bpf);
+    return match && pkt.bth.dqpn == 0x118 && icrc.status == ROCE_ICRC_OK ? 0 : 1;
 }

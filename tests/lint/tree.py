@@ -13,7 +13,7 @@ ROCE = {
 }
 ALONE = ("tools/engine", "tools/fabric")  # know the library and themselves, not each other
 FORBIDDEN = {  # header: the only places that may include it
-    r"pcap(\.h|/)": ("dissect/capture/",),
+    r"pcap(\.h|/)": ("dissect/capture/libpcap.h",),
     r"ncurses": ("tui/term.c",),
     r"(epan|wsutil|wiretap)/": ("plugin/",),
     r"libdeflate\.h": ("dissect/wire/icrc.c", "tests/"),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """rocedump on interfaces: what is sent is what it shows and writes."""
+import ctypes.util
 import json
 import os
 import signal
@@ -101,6 +102,19 @@ class Live(net.Case):
                          (1, "rocedump: b0: the adapter does not give all frames a time; leave out -j adapter\n"))
         self.assertEqual(says("-i", "b0", "-Z", "no such"),
                          (1, "rocedump: -Z: there is no user 'no such'; name another\n"))
+
+    def test_kernel_filter_needs_libpcap(self):
+        name = ctypes.util.find_library("pcap")
+        (net.WORK / name).write_bytes(b"")
+        env = {"LD_LIBRARY_PATH": str(net.WORK)}
+        done = subprocess.run([net.BIN / "rocedump", "-i", "b0", "udp"], capture_output=True, text=True, timeout=30,
+                              env=os.environ | env)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, f"rocedump: b0: no filter: libpcap does not load ({net.WORK}/{name}: file too short);"
+                          " install it\n"))
+        program = self.start("rocedump", "-i", "b0", "-c", 3, env=env)
+        net.send(net.frames(net.capture("rc_all_ops.pcap")))
+        self.assertEqual(program.wait().count("\n"), 3)
 
     def test_interface_that_vanishes_ends_it(self):
         net.ip("link", "add", "a2", "type", "veth", "peer", "name", "b2")

@@ -24,8 +24,8 @@ void selection_free(struct selection *selection)
     *selection = (struct selection){0};
 }
 
-/* Index of the programs for |linktype|, or -1 with the reason in |text|. The two expressions are
- * not joined into one: a "vlan" in the first would move the offsets of the second. */
+/* Index of the programs for |linktype|, or an error with the reason in |text|. The two expressions
+ * are not joined into one: a "vlan" in the first would move the offsets of the second. */
 static int programs_for(struct selection *selection, uint32_t linktype, char text[ROCE_ERRTEXT_LEN])
 {
     for (int i = 0; i < selection->programs; i++)
@@ -34,19 +34,20 @@ static int programs_for(struct selection *selection, uint32_t linktype, char tex
     if (selection->programs == SELECTION_LINKTYPES_MAX) {
         (void)snprintf(text, ROCE_ERRTEXT_LEN, "more than %d link types in one capture",
                        (int)SELECTION_LINKTYPES_MAX);
-        return -1;
+        return ROCE_ERR_UNSUPPORTED;
     }
     struct roce_bpf *own = NULL, *roce = NULL;
+    int err;
     if (selection->expression[0] != '\0') {
-        own = roce_bpf_compile(selection->expression, linktype, text);
+        own = roce_bpf_compile(selection->expression, linktype, &err, text);
         if (own == NULL)
-            return -1;
+            return err;
     }
     if (selection->roce_filter) {
-        roce = roce_bpf_compile(ROCE_BPF_ROCE, linktype, text);
+        roce = roce_bpf_compile(ROCE_BPF_ROCE, linktype, &err, text);
         if (roce == NULL) {
             roce_bpf_del(own);
-            return -1;
+            return err;
         }
     }
     const int i = selection->programs++;
@@ -60,7 +61,8 @@ int selection_prepare(struct selection *selection, uint32_t linktype, char text[
 {
     if (selection->expression[0] == '\0' && !selection->roce_filter)
         return 0;
-    return programs_for(selection, linktype, text) < 0 ? -1 : 0;
+    const int i = programs_for(selection, linktype, text);
+    return i < 0 ? i : 0;
 }
 
 int selection_bpf(struct selection *selection, const struct roce_frame *frame,
@@ -70,10 +72,17 @@ int selection_bpf(struct selection *selection, const struct roce_frame *frame,
         return 1;
     const int i = programs_for(selection, frame->linktype, text);
     if (i < 0)
-        return -1;
+        return i;
     if (selection->program[i].roce != NULL && !roce_bpf_match(selection->program[i].roce, frame))
         return 0;
     return selection->program[i].own == NULL || roce_bpf_match(selection->program[i].own, frame);
+}
+
+int selection_fault(const char *expression, int err, const char *text)
+{
+    msg_print("%s: %s%s", expression[0] != '\0' ? "BPF expression" : "--roce-filter", text,
+              err == ROCE_ERR_SYNTAX ? "; see pcap-filter(7)" : "");
+    return err == ROCE_ERR_SYNTAX ? EXIT_USAGE : EXIT_IO;
 }
 
 /* Prints the part of the expression around the mistake and marks it. Bytes inside a UTF-8 character

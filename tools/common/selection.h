@@ -24,13 +24,17 @@ struct selection {
 void selection_init(struct selection *selection, const char *expression, bool roce_filter);
 void selection_free(struct selection *selection);
 
-/* selection_bpf tells whether |frame| passes the BPF expressions: 1 or 0, or -1 when one does not
- * compile for its link type, with libpcap's words in |text|. */
+/* selection_bpf tells whether |frame| passes the BPF expressions: 1 or 0, or an error of
+ * roce_bpf_compile when one cannot be had for its link type, with the reason in |text|. */
 int selection_bpf(struct selection *selection, const struct roce_frame *frame,
                   char text[ROCE_ERRTEXT_LEN]);
 
-/* selection_prepare compiles the expressions for |linktype|. Returns 0 or -1 as above. */
+/* selection_prepare compiles the expressions for |linktype|. Returns 0 or an error as above. */
 int selection_prepare(struct selection *selection, uint32_t linktype, char text[ROCE_ERRTEXT_LEN]);
+
+/* selection_fault reports |err| and |text| of one of the above, where |expression| is the user's,
+ * and returns the exit status. */
+int selection_fault(const char *expression, int err, const char *text);
 
 /* selection_filter compiles |expression| of the option |option|. On a mistake it prints what is
  * wrong and a caret under the place to standard error and returns NULL. */

@@ -146,13 +146,13 @@ static void count_frame(struct run *run, const struct roce_frame *frame,
         run->icrc[icrc->status]++;
 }
 
-static void bpf_mistake(const struct run *run, const char *text)
+static int bpf_fault(const struct run *run, int err, const char *text)
 {
-    if (access(run->opts->bpf, F_OK) == 0)
-        msg_print("'%s' stands where a BPF expression is expected; name one capture only",
-                  run->opts->bpf);
-    else
-        msg_print("BPF expression: %s; see pcap-filter(7)", text);
+    if (err != ROCE_ERR_SYNTAX || access(run->opts->bpf, F_OK) != 0)
+        return selection_fault(run->selection->expression, err, text);
+    msg_print("'%s' stands where a BPF expression is expected; name one capture only",
+              run->opts->bpf);
+    return EXIT_USAGE;
 }
 
 /* One frame all the way. */
@@ -162,10 +162,8 @@ static void handle(struct run *run, struct roce_frame *frame)
                                                .reason = ROCE_ICRC_NOT_ASKED};
     char text[ROCE_ERRTEXT_LEN];
     const int passes = selection_bpf(run->selection, frame, text);
-    if (passes < 0) {
-        bpf_mistake(run, text);
-        run->status = EXIT_USAGE;
-    }
+    if (passes < 0)
+        run->status = bpf_fault(run, passes, text);
     if (passes <= 0)
         return;
     const uint32_t snaplen = run->opts->common.snaplen;
@@ -326,9 +324,9 @@ static void read_all(struct run *run)
     char text[ROCE_ERRTEXT_LEN];
     int n = run->live ? 0 : roce_reader_next(run->reader, frames, BATCH);
     const uint32_t linktype = first_linktype(run, frames, n);
-    if (selection_prepare(run->selection, linktype, text) != 0) {
-        bpf_mistake(run, text);
-        run->status = EXIT_USAGE;
+    const int err = selection_prepare(run->selection, linktype, text);
+    if (err != 0) {
+        run->status = bpf_fault(run, err, text);
         return;
     }
     if (open_output(run, linktype) != 0) {

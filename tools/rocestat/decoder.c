@@ -28,10 +28,9 @@ int decoder_init(struct decoder *decoder, const struct stat_opts *opts, const ch
         decoder->decode.udp_ports[decoder->decode.n_udp_ports++] = opts->common.ports.port[i];
     decoder->decode.rd = opts->common.rd;
     selection_init(&decoder->selection, bpf, opts->common.roce_filter);
-    if (selection_prepare(&decoder->selection, linktype, text) != 0) {
-        msg_print("BPF expression: %s; see pcap-filter(7)", text);
-        return EXIT_USAGE;
-    }
+    const int err = selection_prepare(&decoder->selection, linktype, text);
+    if (err != 0)
+        return selection_fault(bpf, err, text);
     if (opts->filter == NULL)
         return EXIT_DONE;
     decoder->selection.filter = selection_filter("-Y", opts->filter);
@@ -111,7 +110,8 @@ static void select_frames(struct decoder *decoder, struct feed_batch *batch, boo
         *frame = batch->frame[i];
         if (selects) {
             const int passes = selection_bpf(&decoder->selection, frame, batch->text);
-            batch->selection_failed = batch->selection_failed || passes < 0;
+            if (passes < 0)
+                batch->selection_err = passes;
             if (passes <= 0)
                 continue;
         }
@@ -148,7 +148,7 @@ void decoder_run(struct decoder *decoder, struct feed_batch *batch,
     const struct selection *selection = &decoder->selection;
     const bool decode = decoder->whole || selection->filter != NULL || flows == NULL;
     batch->checked = !decoder->opts->common.no_icrc;
-    batch->selection_failed = false;
+    batch->selection_err = 0;
     batch->digested = !decode;
     batch->decode = &decoder->decode;
     if (decode || selection->expression[0] != '\0' || selection->roce_filter ||

@@ -33,7 +33,7 @@ struct feed_batch {
     int read;  /* frames that the reader handed out; 0 at the end, negative enum roce_err */
     bool idle; /* no frames came for a while, but more may: |read| is 0 */
     bool checked;
-    bool selection_failed; /* the BPF expression does not suit a link type: |text| */
+    int selection_err; /* not 0: the BPF expression does not suit a link type: |text| */
     char text[ROCE_ERRTEXT_LEN];
     uint64_t dropped; /* by the capturer so far */
     bool has_dropped;

@@ -14,6 +14,7 @@
 #include "common/input.h"
 #include "common/msg.h"
 #include "common/progress.h"
+#include "common/selection.h"
 #include "common/signals.h"
 #include "rocestat/feed.h"
 #include "rocestat/headless.h"
@@ -181,9 +182,8 @@ static void take(struct run *run, struct feed_batch *batch)
     run->dropped = batch->dropped;
     if (batch->has_dropped)
         roce_observer_dropped(run->obs, batch->dropped);
-    if (batch->selection_failed) {
-        msg_print("BPF expression: %s; see pcap-filter(7)", batch->text);
-        run->status = EXIT_USAGE;
+    if (batch->selection_err != 0) {
+        run->status = selection_fault(run->opts->bpf, batch->selection_err, batch->text);
         return;
     }
     observe(run, batch);

@@ -170,9 +170,10 @@ int roce_writer_close(struct roce_writer *writer);
 
 struct roce_bpf;
 
-/* roce_bpf_compile compiles a tcpdump expression for |linktype|. Returns NULL on failure with
- * libpcap's words in |text|. */
-struct roce_bpf *roce_bpf_compile(const char *expression, uint32_t linktype,
+/* roce_bpf_compile compiles a tcpdump expression for |linktype|. Returns NULL on failure, as
+ * roce_reader_open: ROCE_ERR_SYNTAX (the expression, in libpcap's words), ROCE_ERR_IO (libpcap,
+ * which the first call of a process loads, cannot be loaded), ROCE_ERR_NOMEM. */
+struct roce_bpf *roce_bpf_compile(const char *expression, uint32_t linktype, int *err,
                                   char text[ROCE_ERRTEXT_LEN]);
 bool roce_bpf_match(const struct roce_bpf *bpf, const struct roce_frame *frame);
 void roce_bpf_del(struct roce_bpf *bpf);
