@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the files about episodes share: steps back (episode.c), what was asked for (asked.c), what
- * did not get here again (missing.c), what became of answers (answer.c), how episodes end
- * (outcome.c), and those from before the pair was known (early.c). */
+ * did not get here again (missing.c), what came late (late.c), what became of answers (answer.c),
+ * how episodes end (outcome.c), and those from before the pair was known (early.c). */
 #ifndef FLOW_EPISODE_H
 #define FLOW_EPISODE_H
 
@@ -11,6 +11,9 @@
 #define REISSUE_MAX  50000000 /* ns */
 #define NEAR_MESSAGE 0x10000  /* PSNs that a requester may go back too far */
 #define NEAR_MISSED  64       /* PSNs of a resend that may be lost before the first one captured */
+/* How long a frame that fills a hole may be behind and still be late rather than sent again, where
+ * the ACK timeout is not known. */
+#define LATE_MAX 4000000 /* ns */
 
 static inline roce_duration episode_since(roce_tstamp now, roce_tstamp then)
 {
@@ -61,12 +64,15 @@ void missing_came(struct affair *affair, uint32_t psn, uint32_t n);
  * was asked for, the responder had kept those behind it. */
 void missing_kept(struct flow *f, struct affair *affair, uint32_t upto);
 
-/* episode.c */
+/* late.c; see internal.h, too */
 /* episode_came_late tells that [psn, end) was sent in that order: |psn| came after the rest. */
 void episode_came_late(struct rare *rare, uint32_t psn, uint32_t end);
 bool episode_overtaken(const struct rare *rare, uint32_t psn);
 /* episode_was_late counts an episode that is none: its frames were late. */
 void episode_was_late(struct roce_flow_table *t, uint32_t id, const struct episode *ep);
+/* late_note_lost notes that the request of |c|, with |psn|, was sent again and counted as lost: its
+ * original may yet come. */
+void late_note_lost(const struct ctx *c, uint32_t psn);
 
 /* answer.c */
 /* answer_skipped judges an implied NAK: was the answer to |psn|, part of a READ or an atomic,
