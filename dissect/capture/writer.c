@@ -86,18 +86,23 @@ int roce_writer_flush(struct roce_writer *writer)
     return err;
 }
 
+/* Whole buffers, so that the file's parts lie as the system caches them best: a reader that finds
+ * large pages in its cache copies them several times faster than small ones. */
 static int put(struct roce_writer *writer, const void *p, size_t len)
 {
-    if (len > sizeof(writer->buf) - writer->used) {
-        const int err = roce_writer_flush(writer);
-        if (err < 0)
-            return err;
-        if (len > sizeof(writer->buf))
-            return write_all(writer, p, len);
+    const uint8_t *from = p;
+    while (len > 0) {
+        const size_t room = sizeof(writer->buf) - writer->used, n = len < room ? len : room;
+        memcpy(writer->buf + writer->used, from, n);
+        writer->used += n;
+        from += n;
+        len -= n;
+        if (writer->used == sizeof(writer->buf)) {
+            const int err = roce_writer_flush(writer);
+            if (err < 0)
+                return err;
+        }
     }
-    if (len > 0)
-        memcpy(writer->buf + writer->used, p, len);
-    writer->used += len;
     return 0;
 }
 
