@@ -251,6 +251,11 @@ bool roce_reader_holds(const struct roce_reader *reader)
     return reader->source.hold && reader->source.regular && !reader->source.follow;
 }
 
+bool roce_reader_compressed(const struct roce_reader *reader)
+{
+    return reader->source.codec != NULL;
+}
+
 void roce_reader_release(struct roce_reader *reader, uint64_t number)
 {
     cap_source_release(&reader->source, number);

@@ -406,6 +406,13 @@ static void update_run(struct roce_observer *obs, struct run run, struct roce_ve
     }
 }
 
+/* Another processor may have written them. */
+static void fetch_digests(const struct roce_batch *batch, int from)
+{
+    for (int i = from; i < from + LOOK_MAX && i < batch->n; i++)
+        prefetch_line(&batch->digest[i]);
+}
+
 static void update_many(struct roce_observer *obs, const struct roce_batch *batch,
                         struct roce_verdict *verdict)
 {
@@ -424,6 +431,8 @@ static void update_many(struct roce_observer *obs, const struct roce_batch *batc
         for (int i = 0; i < run.n && run.decoded; i++)
             digest_packet(obs->flows, &run.frame[i], &run.pkt[i],
                           run.icrc == NULL ? NULL : &run.icrc[i], &digest[i]);
+        if (!run.decoded)
+            fetch_digests(batch, at + LOOK_MAX);
         flow_look(obs->flows, run.digest, run.n, id);
         update_run(obs, run, verdict == NULL ? NULL : verdict + at);
     }

@@ -19,7 +19,7 @@
 
 /* Batches in flight for each thread: enough to ride out a scheduler's whims. They are large, since
  * handing one over costs more than what leaves the second-level caches meanwhile. */
-enum { BATCHES_EACH = 2 };
+enum { BATCHES_EACH = 3 };
 
 /* As long as a large batch takes. */
 enum { SPINS = 10000 };
@@ -45,6 +45,7 @@ struct feed {
     _Atomic(const struct roce_flow_table *) flows;
     bool live;
     bool holds; /* frames outlive the next batch by themselves */
+    bool keeps; /* who reads a batch digests it, since it has the frames in its caches */
     uint32_t jobs, slots;
     struct feed_batch *batch; /* |slots| of them; batch k is in slot k % slots */
     struct worker *worker;    /* |jobs| of them; the first is the caller's thread */
@@ -155,8 +156,20 @@ static bool may_fetch(const struct feed *feed)
     return !feed->ended && !feed->reading && feed->next - oldest < feed->slots;
 }
 
+static void digest_batch(struct feed *feed, struct worker *worker, struct feed_batch *batch)
+{
+    batch->stage = FEED_DIGESTING;
+    (void)pthread_mutex_unlock(&feed->lock);
+
+    decoder_run(&worker->decoder, batch, atomic_load_explicit(&feed->flows, memory_order_acquire));
+
+    (void)pthread_mutex_lock(&feed->lock);
+    batch->stage = FEED_READY;
+    change(feed);
+}
+
 /* Called and left with the lock held, when may_fetch. */
-static void read_batch(struct feed *feed)
+static void read_batch(struct feed *feed, struct worker *worker)
 {
     struct feed_batch *batch = &feed->batch[feed->next % feed->slots];
     const uint64_t free_number = feed->free_number;
@@ -172,6 +185,8 @@ static void read_batch(struct feed *feed)
     feed->ended = batch->read <= 0 && !batch->idle;
     batch->stage = FEED_READ;
     change(feed);
+    if (feed->keeps)
+        digest_batch(feed, worker, batch);
 }
 
 /* The oldest batch that nobody digests yet, or NULL. */
@@ -183,18 +198,6 @@ static struct feed_batch *undigested(const struct feed *feed)
     return NULL;
 }
 
-static void digest_batch(struct feed *feed, struct worker *worker, struct feed_batch *batch)
-{
-    batch->stage = FEED_DIGESTING;
-    (void)pthread_mutex_unlock(&feed->lock);
-
-    decoder_run(&worker->decoder, batch, atomic_load_explicit(&feed->flows, memory_order_acquire));
-
-    (void)pthread_mutex_lock(&feed->lock);
-    batch->stage = FEED_READY;
-    change(feed);
-}
-
 static void *work(void *arg)
 {
     struct worker *worker = arg;
@@ -204,7 +207,7 @@ static void *work(void *arg)
     while (!feed->stop) {
         struct feed_batch *batch = undigested(feed);
         if (may_fetch(feed))
-            read_batch(feed);
+            read_batch(feed, worker);
         else if (batch != NULL)
             digest_batch(feed, worker, batch);
         else if (feed->ended)
@@ -244,7 +247,7 @@ struct feed_batch *feed_next(struct feed *feed)
         if (due != NULL)
             digest_batch(feed, &feed->worker[0], due);
         else if (may_fetch(feed) && (feed->holds || feed->wanted == feed->next))
-            read_batch(feed);
+            read_batch(feed, &feed->worker[0]);
         else
             await_change(feed);
     }
@@ -316,6 +319,7 @@ struct feed *feed_open(const struct stat_opts *opts, int *status)
         return NULL;
     }
     feed->holds = roce_reader_holds(feed->reader);
+    feed->keeps = feed->holds && !roce_reader_compressed(feed->reader);
     if (allocate(feed)) {
         *status = prepare_decoders(feed);
     } else {

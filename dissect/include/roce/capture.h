@@ -61,6 +61,10 @@ int roce_reader_next(struct roce_reader *reader, struct roce_frame *frames, int 
 bool roce_reader_holds(const struct roce_reader *reader);
 void roce_reader_release(struct roce_reader *reader, uint64_t number);
 
+/* roce_reader_compressed tells whether |reader| decompresses its input, which takes longer than
+ * decoding what comes out. */
+bool roce_reader_compressed(const struct roce_reader *reader);
+
 /* roce_reader_text explains the error that roce_reader_next returned, "" when there was none; owned
  * by the reader. */
 const char *roce_reader_text(const struct roce_reader *reader);
