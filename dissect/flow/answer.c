@@ -61,6 +61,10 @@ bool answer_skipped_before(const struct roce_flow_table *t, const struct flow *f
     uint32_t end;
     if (waits_skipped(&affair->waits, skipped, &end))
         return end == psn;
+    if (affair->waits.lates > 0 && roce_psn_add(affair->waits.late[0], 1) == psn) {
+        *skipped = affair->waits.late[0];
+        return true;
+    }
     *skipped = affair->skip_psn;
     const struct node *node = affair->has_skip ? unanswered(t, f, *skipped) : NULL;
     return node != NULL && roce_psn_add(node->last_psn, 1) == psn;
@@ -169,6 +173,8 @@ bool answer_lost_behind(const struct ctx *c)
     const uint32_t psn = c->pkt->bth.psn;
     if (f->peer == NIL || !(f->flags & F_UNA))
         return false;
+    if (waits_answered(&affair->waits, psn) == WAITS_CAME_LATE)
+        return c->pkt->op == ROCE_OP_READ || c->pkt->op == ROCE_OP_ATOMIC;
     /* A later answer passed, or a NAK of a later request, which acknowledges this one. */
     const bool passed = roce_psn_diff(f->una, psn) > 1 ||
                         (affair->has_nak && roce_psn_diff(affair->nak_psn, psn) > 0 &&

@@ -28,8 +28,11 @@ void episode_close(struct roce_flow_table *t, uint32_t id, bool at_end)
         return;
     }
     if (ep->cause == ROCE_CAUSE_NAK && !ep->silent && !ep->dups &&
-        affair->nak_frame == ep->ask_frame)
+        affair->nak_frame == ep->ask_frame) {
         affair->has_nak = true; /* perhaps only late, and the NAK is yet to be obeyed */
+        if (affair->nak_missing == MISSING_HOLE)
+            affair->nak_missing = 0;
+    }
     if (ep->silent && f->peer == NIL && !at_end && early_keep(t, affair, ep))
         return;
     episode_settle(t, id, ep, at_end);
@@ -89,8 +92,8 @@ static void judge_nearby(struct roce_flow_table *t, struct flow *f, struct episo
     const int32_t missed = roce_psn_diff(ep->psn, asked);
     ep->missing = missing_take(affair_peek(t, f), asked);
     if (ep->cause == ROCE_CAUSE_NAK)
-        ep->missing = affair_peek(t, f)->nak_missing;
-    ep->in_hole = ep->missing == 0 && hole_find(t, f->holes, asked) != NIL;
+        missing_lost(ep, affair_peek(t, f)->nak_missing);
+    ep->in_hole = ep->missing == 0 && (ep->in_hole || hole_find(t, f->holes, asked) != NIL);
     if (missed > 0)
         missing_add(t, f, asked, (uint32_t)missed);
 }
@@ -150,7 +153,7 @@ static void begin(struct ctx *c, uint32_t n, bool fill, const struct hole *was)
         ep->ask_frame = asked.frame;
         ep->wait = episode_since(now, asked.ts);
         if (asked.cause == ROCE_CAUSE_NAK && !fill)
-            ep->missing = affair->nak_missing;
+            missing_lost(ep, affair->nak_missing);
         if (asked.cause == ROCE_CAUSE_IMPLIED_NAK)
             ep->acked = false;
         if (asked.cause == ROCE_CAUSE_IMPLIED_NAK && f->peer != NIL)
@@ -239,8 +242,8 @@ void episode_request_behind(struct ctx *c, uint32_t n, bool fill, const struct h
     struct affair *affair = affair_of(t, f);
     struct episode *ep = &affair->ep;
     const bool back = !ep->open || roce_psn_diff(psn, f->prev_end) < 0;
-    /* A late frame followed by one that does not continue it: another late frame. */
-    const bool elsewhere = ep->open && ep->late && psn != ep->end;
+    /* A late frame followed by another one that does not continue it. */
+    const bool elsewhere = ep->open && ep->late && fill && psn != ep->end;
     const bool counted = was->len > 0 && was->judged;
     if (back || elsewhere || resent_apart(c, ep)) {
         episode_close(t, c->id, false);

@@ -58,6 +58,9 @@ void asked_obeyed(struct roce_flow_table *t, struct affair *affair, uint32_t psn
 /* missing_take tells how many frames were missing with |psn| the last time it should have come, 0
  * when it came; forgets about them. */
 uint32_t missing_take(struct affair *affair, uint32_t psn);
+/* missing_lost notes in |ep| how many frames were missing when a NAK asked for them, as in
+ * |nak_missing|. */
+void missing_lost(struct episode *ep, uint32_t missing);
 /* missing_came: the newest transmission of [psn, psn + n) came, and all before it went by. */
 void missing_came(struct affair *affair, uint32_t psn, uint32_t n);
 /* missing_kept: all before |upto| is acknowledged; if only one frame there was sent again when it

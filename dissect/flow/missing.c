@@ -35,6 +35,19 @@ uint32_t missing_take(struct affair *affair, uint32_t psn)
     return n;
 }
 
+static uint32_t missing_now(const struct roce_flow_table *t, const struct flow *f, uint32_t psn)
+{
+    uint32_t n;
+    missing_at(affair_peek(t, f), psn, &n);
+    return n == 0 && hole_find(t, f->holes, psn) != NIL ? MISSING_HOLE : n;
+}
+
+void missing_lost(struct episode *ep, uint32_t missing)
+{
+    ep->in_hole = missing == MISSING_HOLE;
+    ep->missing = ep->in_hole ? 0 : missing;
+}
+
 void missing_kept(struct flow *f, struct affair *affair, uint32_t upto)
 {
     if (!affair->alone || roce_psn_diff(upto, affair->alone_psn) <= 0)
@@ -55,7 +68,7 @@ void missing_naked(struct roce_flow_table *t, struct flow *f, uint32_t psn)
     missing_kept(f, affair, psn);
     if (affair->has_nak && affair->nak_psn != psn)
         naks_keep(t, affair);
-    missing_at(affair, psn, &missing);
+    missing = missing_now(t, f, psn);
     if (missing > 0 || !affair->has_nak || affair->nak_psn != psn)
         affair->nak_missing = missing;
 }

@@ -111,6 +111,8 @@ struct episode {
     roce_duration wait, late_by;
 };
 
+#define MISSING_HOLE UINT32_MAX /* the frame was never captured: counted with its hole */
+
 /* What is not settled yet. All zero, no early episodes and no NAKs: it can be given back. */
 struct affair {
     struct episode ep;
@@ -118,7 +120,8 @@ struct affair {
     bool repeat_answered;
     bool has_nak, has_rnr, has_skip; /* asked of this flow's requester, not yet obeyed */
     uint32_t nak_psn, rnr_psn, skip_psn;
-    uint32_t nak_missing; /* frames that did not get here in the stream that |nak_psn| is about */
+    uint32_t nak_missing; /* frames that did not get here in the stream that |nak_psn| is about, or
+                             MISSING_HOLE */
     uint32_t bad_ack;     /* |has_bad_ack|: what an ACK with a wrong ICRC acknowledges */
     uint64_t nak_frame, rnr_frame, skip_frame;
     roce_tstamp nak_ts, rnr_ts, skip_ts;

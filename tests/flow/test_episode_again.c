@@ -86,6 +86,32 @@ static void test_nak_of_the_stream_before(void **state)
     rig_close(&r);
 }
 
+/* The answer to 9 is lost before the mirror, and so is 11. When the NAK of 11 passes, the requester
+ * has begun to obey the implied one: 11 comes before it learns of the NAK. */
+static void test_nak_of_a_hole_filled_meanwhile(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    for (uint32_t i = 8; i < 11; i++)
+        read_one(&r, i);
+    send(&r, 12);
+    only(&r, 8);
+    only(&r, 10);
+    for (uint32_t i = 9; i < 11; i++)
+        read_one(&r, i);
+    nak(&r, 11);
+    send_all(&r, 11, 12, 99);
+    send_all(&r, 11, 12, 99);
+    only(&r, 9);
+    only(&r, 10);
+    ack(&r, 12);
+    send(&r, 13);
+    ack(&r, 13);
+    assert_int_equal(last_location(&r), ROCE_LOST_UPSTREAM);
+    finish_and_compare(&r, &(struct expected){.nak = 1, .implied = 1, .up = 1, .peer_up = 1});
+}
+
 /* 8 is lost behind the mirror. In the stream that is sent again 9 comes with a wrong ICRC: damaged
  * before the mirror, dropped by its receiver, and asked for. */
 static void test_resend_damaged_before_the_mirror(void **state)
@@ -114,6 +140,7 @@ int main(void)
         cmocka_unit_test(test_resend_lost_next_to_one_lost_before),
         cmocka_unit_test(test_missing_once_and_lost_later),
         cmocka_unit_test(test_nak_of_the_stream_before),
+        cmocka_unit_test(test_nak_of_a_hole_filled_meanwhile),
         cmocka_unit_test(test_resend_damaged_before_the_mirror),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

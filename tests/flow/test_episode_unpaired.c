@@ -52,6 +52,29 @@ static void test_message_begun_again(void **state)
     }
 }
 
+/* 1 is lost before the mirror; in the stream that is sent again 2 is. What follows 1 had been here
+ * before, so that 1 was sent again, too, and is not just late. */
+static void test_next_one_lost_before_the_pair(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r, NULL);
+    for (uint32_t i = 0; i < 4; i++)
+        if (i != 1)
+            send(&r, i);
+    nak(&r, 1);
+    send(&r, 1);
+    send(&r, 3);
+    nak(&r, 2);
+    for (uint32_t i = 2; i < 20; i++) {
+        send(&r, i);
+        if (i > 2)
+            ack(&r, i);
+    }
+    assert_int_equal(rig_info(&r, 1, 2, B).peer, rig_flow(&r, 2, 1, A));
+    finish_and_compare(&r, &(struct expected){.nak = 2, .up = 2});
+}
+
 /* The same PSN is lost before the mirror once more, in the stream that begins again. */
 static void test_message_begun_again_twice(void **state)
 {
@@ -249,6 +272,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_message_begun_again),
+        cmocka_unit_test(test_next_one_lost_before_the_pair),
         cmocka_unit_test(test_message_begun_again_twice),
         cmocka_unit_test(test_before_the_pair_is_known),
         cmocka_unit_test(test_resent_alone_before_the_pair),

@@ -33,6 +33,68 @@ static void test_ack_of_duplicates_passes_a_read(void **state)
     finish_and_compare(&r, &(struct expected){.implied = 2, .peer_down = 1});
 }
 
+/* The same, and the READ that the ACK passes is the newest request, so that the ACK names it. */
+static void test_ack_of_duplicates_names_a_read(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    read_one(&r, 8);
+    send(&r, 9);
+    read_one(&r, 10);
+    only(&r, 8);
+    ack(&r, 9);
+    only(&r, 10);
+    read_one(&r, 8);
+    send(&r, 9);
+    read_one(&r, 10);
+    only(&r, 8);
+    ack(&r, 10);
+    only(&r, 10);
+    read_one(&r, 10);
+    assert_int_equal(r.v.cause, ROCE_CAUSE_IMPLIED_NAK);
+    only(&r, 10);
+    send(&r, 11);
+    ack(&r, 11);
+    assert_int_equal(last_location(&r), ROCE_LOST_NONE);
+    finish_and_compare(&r, &(struct expected){.implied = 2, .peer_down = 1});
+}
+
+/* The same, and the READ that the ACK passed is lost before the mirror when it is issued again: the
+ * stream begins with 11 here. The ACK of 11 passes it once more. */
+static void test_read_passed_by_an_ack_lost_before_the_mirror(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 0);
+    for (int i = 0; i < 2; i++) {
+        read_one(&r, 8);
+        send(&r, 9);
+        read_one(&r, 10);
+        send(&r, 11);
+        only(&r, 8);
+        if (i == 0)
+            ack(&r, 9);
+        else
+            ack(&r, 11);
+        only(&r, 10);
+        if (i == 0)
+            ack(&r, 11);
+    }
+    send(&r, 11);
+    assert_int_equal(r.v.cause, ROCE_CAUSE_IMPLIED_NAK);
+    ack(&r, 11);
+    read_one(&r, 10);
+    assert_int_equal(last_location(&r), ROCE_LOST_NONE);
+    send(&r, 11);
+    only(&r, 10);
+    ack(&r, 11);
+    send(&r, 12);
+    ack(&r, 12);
+    assert_int_equal(last_location(&r), ROCE_LOST_UPSTREAM);
+    finish_and_compare(&r, &(struct expected){.implied = 3, .up = 1, .peer_down = 1});
+}
+
 static void atomic(struct rig *r, uint32_t psn)
 {
     rig_atomic(r, 1, 2, B, START + psn);
@@ -229,6 +291,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ack_of_duplicates_passes_a_read),
+        cmocka_unit_test(test_ack_of_duplicates_names_a_read),
+        cmocka_unit_test(test_read_passed_by_an_ack_lost_before_the_mirror),
         cmocka_unit_test(test_second_answer_of_an_atomic_lost_before_the_mirror),
         cmocka_unit_test(test_late_answers_count_for_the_next_step),
         cmocka_unit_test(test_read_issued_again_lost_behind_the_mirror),
