@@ -162,8 +162,9 @@ void answer_unasked(const struct roce_flow_table *t, const struct flow *f, struc
 {
     ep->gap_psn = first_missing(t, f, ep->psn);
     ep->gap_len = hole_find(t, f->holes, ep->gap_psn) == NIL; /* else counted with its hole */
-    ep->unasked =
-        (!(f->flags & F_ASKS) || ep->gap_psn != f->prev_end) && !asked(t, f, ep->psn, ep->gap_psn);
+    ep->unasked = !ep->read && !ep->atomic &&
+                  (!(f->flags & F_ASKS) || ep->gap_psn != f->prev_end) &&
+                  !asked(t, f, ep->psn, ep->gap_psn);
 }
 
 bool answer_lost_behind(const struct ctx *c)

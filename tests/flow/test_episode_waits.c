@@ -287,6 +287,38 @@ static void test_last_response_lost_before_the_mirror(void **state)
     finish_and_compare(&r, &(struct expected){.timeout = 1, .peer_up = 1});
 }
 
+/* The first answer to 8 is lost behind the mirror, and so is the READ that is issued again for
+ * both: it asks for an answer itself, whatever comes behind it. 11 is lost before the mirror, and
+ * its NAK is not obeyed, since 8 has no answer. */
+static void test_read_issued_again_in_front_of_a_hole(void **state)
+{
+    (void)state;
+    struct rig r;
+    open_paired(&r, 9);
+    for (int i = 0; i < 2; i++) {
+        rig_read(&r, 1, 2, B, START + 8, 0x8000, 1024 + 100);
+        if (i == 0)
+            two(&r, 8);
+    }
+    read_one(&r, 10);
+    only(&r, 10);
+    send(&r, 12);
+    nak(&r, 11);
+    r.now += 4 * MS;
+    rig_read(&r, 1, 2, B, START + 8, 0x8000, 1024 + 100);
+    read_one(&r, 10);
+    send(&r, 11);
+    send(&r, 12);
+    two(&r, 8);
+    only(&r, 10);
+    ack(&r, 12);
+    send(&r, 13);
+    ack(&r, 13);
+    assert_int_equal(last_location(&r), ROCE_LOST_DOWNSTREAM);
+    finish_and_compare(
+        &r, &(struct expected){.implied = 1, .timeout = 1, .up = 1, .down = 1, .peer_down = 1});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +332,7 @@ int main(void)
         cmocka_unit_test(test_answer_lost_twice_until_the_timeout),
         cmocka_unit_test(test_read_lost_until_the_timeout),
         cmocka_unit_test(test_last_response_lost_before_the_mirror),
+        cmocka_unit_test(test_read_issued_again_in_front_of_a_hole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
