@@ -64,10 +64,24 @@ def install(guest, program):
                 f"for i in $(seq 200); do ss -Htln | grep -q ':{PORT} ' && exit 0; usleep 50000; done; cat /tmp/peer.log; exit 1")
 
 
-def judge(report):
+def check(guest, bindir, program, *options):
+    install(guest, program)
+    try:
+        # A longer timeout than usual: the emulated guest is slow, and T shall be long beside that.
+        return subprocess.run([pathlib.Path(bindir) / "rocereplay", "check", "-i", "roce0", "--connect", f"rocereplay:{lab.GUEST}", "--tx", "ring",
+                               "--timeout", "16", *options, "--json"], stdout=subprocess.PIPE, text=True, check=False, timeout=240)
+    finally:
+        guest.guest("killall -q peer; true")
+
+
+def judge(report, again):
     wrong = []
     for case in report["cases"]:
         name, verdict = case["id"], case["verdict"]
+        # By chance it is slower behind the CNPs of one run, but not of three.
+        for _ in range(2):
+            if name in EITHER and verdict == "pass":
+                verdict = again(name)
         due = "fail" if name in DEVIATIONS else "not_observable" if name in UNSEEN else "pass"
         if verdict != due and not (name in EITHER and verdict == "not_observable"):
             wrong.append(f"{name}: {verdict}, not {due}: {case.get('detail', '')}")
@@ -103,15 +117,13 @@ def main(labdir, bindir):
     program = build(guest.dir)
     if program is None:
         return lab.SKIP
-    install(guest, program)
-    try:
-        # A longer timeout than usual: the emulated guest is slow, and T shall be long beside that.
-        done = subprocess.run([pathlib.Path(bindir) / "rocereplay", "check", "-i", "roce0", "--connect", f"rocereplay:{lab.GUEST}", "--tx", "ring",
-                               "--timeout", "16", "-w", guest.dir / "check.pcapng", "--json"], stdout=subprocess.PIPE, text=True, check=False, timeout=240)
-    finally:
-        guest.guest("killall -q peer; true")
+    done = check(guest, bindir, program, "-w", guest.dir / "check.pcapng")
     report = json.loads(done.stdout)
-    wrong = judge(report) + rping(guest, bindir)
+
+    def again(name):
+        return next(case["verdict"] for case in json.loads(check(guest, bindir, program, "--only", name).stdout)["cases"] if case["id"] == name)
+
+    wrong = judge(report, again) + rping(guest, bindir)
     print("\n".join(wrong))
     if done.returncode != 0 or not report["whole"]:
         wrong.append(f"status {done.returncode}")
